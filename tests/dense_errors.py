@@ -18,14 +18,13 @@ Floats = NDArray[np.float64]
 
 def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
     """Shares of all leaves in a region, one after the other."""
-    shares = np.array([_leaf_share(errors, region, *leaf) for leaf in zip(errors.codes, errors.levels, strict=True)])
-    mean, deviation, scatter = shares.T
+    mean, deviation, scatter = np.array([_leaf_share(errors, region, leaf) for leaf in range(errors.codes.size)]).T
     return LeafShares.of_region(np.arange(mean.size), mean, deviation, scatter)
 
 
-def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float, float]:
-    parts = errors.domain.axis_shares(region, np.array([code]), level=int(level))
-    sides = [_side_share(errors, region, part.axis, code, int(level)) for part in parts]
+def _leaf_share(errors: LeafErrors, region: Any, leaf: int) -> tuple[float, float, float]:
+    parts = errors.domain.axis_shares(region, errors.codes[[leaf]], level=int(errors.levels[leaf]))
+    sides = [_side_share(errors, region, part.axis, leaf) for part in parts]
     mean, deviation, variance = math.prod(share for share, _, _ in sides), 0.0, 0.0
     for index, (_, own, scatter) in enumerate(sides):
         others = math.prod(share for other, (share, _, _) in enumerate(sides) if other != index)
@@ -35,50 +34,57 @@ def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) ->
     return mean, deviation * (mean > 0), variance**0.5 * (mean > 0)
 
 
-def _side_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, level: int) -> tuple[float, float, float]:
-    """Share of the side of a cell in a region, with its deviation and scatter."""
-    codes = np.array([code])
+def _side_share(errors: LeafErrors, region: Any, axis: int, leaf: int) -> tuple[float, float, float]:
+    """Share of the side of a leaf in a region, with its deviation and scatter."""
+    codes, level = errors.codes[[leaf]], int(errors.levels[leaf])
     (part,) = (own for own in errors.domain.axis_shares(region, codes, level=level) if own.axis == axis)
     cells, cuts = errors.domain.axis_cells(codes, level=level)[axis]
     scatter = float(slope_deviation(part.share, errors.unevenness[axis].further_own(cuts))[0])
-    divided = _divided_share(errors, region, axis, int(cells[0]), cuts)
+    division = errors._divisions.get(axis)
+    group = 0 if division is None else int(division.group_of_leaf[leaf])
+    divided = _divided_share(errors, region, axis, (int(cells[0]), cuts), group)
     if divided is not None:
         return *divided, scatter
-    share, deviation = _even_share(errors, region, axis, code, level)
+    share, deviation = _even_share(errors, region, axis, (codes[0], level), group)
     return share, max(deviation, _expected_error(errors, region, part, level, (cells, cuts))), scatter
 
 
-def _divided_share(errors: LeafErrors, region: Any, axis: int, cell: int, cuts: int) -> tuple[float, float] | None:
+def _divided_share(
+    errors: LeafErrors, region: Any, axis: int, side: tuple[int, int], group: int
+) -> tuple[float, float] | None:
     """Share of a side in a region by those of its halves, and its deviation; None if no cell shows its halves."""
+    cell, cuts = side
     division = errors._divisions.get(axis)
-    known = division._known.get(cuts) if division else None
+    known = division.known.get(cuts) if division else None
     if known is None or cell not in known.sides.tolist():
         return None
     index = known.sides.tolist().index(cell)
     halves = []
     for half in (0, 1):
-        inner = _divided_share(errors, region, axis, 2 * cell + half, cuts + 1)
+        inner = _divided_share(errors, region, axis, (2 * cell + half, cuts + 1), group)
         if inner is None:
             code = known.codes[index] * np.uint64(2) + np.uint64(half)
-            inner = _even_share(errors, region, axis, code, known.level + 1)
+            inner = _even_share(errors, region, axis, (code, known.level + 1), group)
         halves.append(inner)
     (first, first_deviation), (second, second_deviation) = halves
-    share = known.first[index]
+    share, told = known.first[group, index], known.told[group, index]
     mean = first if first == second else min(max(share * first + (1 - share) * second, MIN_SHARE), ALMOST_ONE)
     by_halves = share * first_deviation + (1 - share) * second_deviation
-    dependence = math.sqrt(_dependence(errors, region, axis)[cuts])
+    dependence = math.sqrt(_dependence(errors, region, axis, (cell, cuts), group, told)[cuts])
     by_dependence = dependence * (
         (1 - dependence) * math.sqrt(share * (1 - share)) + dependence * max(share, 1 - share)
     )
-    variance = by_halves**2 + (max(known.deviation[index], by_dependence) * (first - second)) ** 2
-    _, even_deviation = _even_share(errors, region, axis, known.codes[index], known.level)
-    weight = (1 - known.shown[index]) ** 2
+    variance = by_halves**2 + (max(known.deviation[group, index], by_dependence) * (first - second)) ** 2
+    _, even_deviation = _even_share(errors, region, axis, (known.codes[index], known.level), group)
+    weight = (1 - known.shown[group, index]) ** 2
     return float(mean), math.sqrt((1 - weight) * variance + weight * even_deviation**2)
 
 
-def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, level: int) -> tuple[float, float]:
+def _even_share(
+    errors: LeafErrors, region: Any, axis: int, place: tuple[np.uint64, int], group: int
+) -> tuple[float, float]:
     """Share of the side of a cell in a region if its records are even, and its deviation."""
-    domain, codes = errors.domain, np.array([code])
+    domain, codes, level = errors.domain, np.array([place[0]]), place[1]
     (part,) = (own for own in domain.axis_shares(region, codes, level=level) if own.axis == axis)
     ((cell,), cuts), unevenness, share = (
         domain.axis_cells(codes, level=level)[axis],
@@ -88,7 +94,7 @@ def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, lev
     heap = _heap(errors, axis, int(cell), cuts) * max(share[0], 1 - share[0]) * (0 < share[0] < 1)
     heaped = unevenness.further_heaps(cuts)
     steepness = np.array([_steepness(errors, axis, int(cell), cuts)])
-    dependence = _dependence(errors, region, axis)
+    dependence = _dependence(errors, region, axis, (int(cell), cuts), group, 0.0)
     further = [
         max(own, dependence[min(cuts + more, dependence.size - 1)])
         for more, own in enumerate(unevenness.further(np.array([cell]), cuts, steepness)[:, 0])
@@ -97,11 +103,35 @@ def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, lev
     return float(share[0]), max(math.hypot(float(slopes[0]), float(heap_deviation(share, heaped)[0])), heap)
 
 
-def _dependence(errors: LeafErrors, region: Any, axis: int) -> Floats:
-    """Squared dependence of an axis on all that the region or the condition cuts, by the number of cuts."""
+def _dependence(errors: LeafErrors, region: Any, axis: int, side: tuple[int, int], group: int, told: float) -> Floats:
+    """Squared dependence of a side in a group on all that the region or the condition cuts, by the number of cuts."""
     whole = errors.domain.axis_shares(region, np.zeros(1, dtype=np.uint64), level=0)
     cut = {errors._table_axes[own.axis] for own in whole if own.share[0] < 1} | errors.condition.axes
-    return errors._dependence.on(errors._table_axes[axis], cut)
+    division, own = errors._divisions.get(axis), errors._table_axes[axis]
+    if division is None or not cut & division.groups.axes:
+        return errors._dependence.on(own, cut)
+    factor = 1.0
+    if _is_whole(errors, region, axis, group):
+        cell, cuts = side
+        around = [(above, cell >> (cuts - above)) for above in range(cuts, -1, -1)]
+        limits = (
+            division.known[above].limit[group, division.known[above].sides.tolist().index(place)]
+            for above, place in around
+            if above in division.known and place in division.known[above].sides.tolist()
+        )
+        factor = float(next(limits, 1.0)) * (1.0 - told)
+    return np.maximum(division.dependence[group] * factor**2, errors._dependence.on(own, cut - division.groups.axes))
+
+
+def _is_whole(errors: LeafErrors, region: Any, axis: int, group: int) -> bool:
+    """Whether what the region restricts of other axes, and the condition, hold a group as a whole or not at all."""
+    held = total = 0.0
+    for leaf in np.flatnonzero(errors._divisions[axis].group_of_leaf == group):
+        parts = errors.domain.axis_shares(region, errors.codes[[leaf]], level=int(errors.levels[leaf]))
+        others = math.prod(float(part.share[0]) for part in parts if part.axis != axis)
+        held += errors.release.counts[leaf] * others * errors.condition.share[leaf]
+        total += errors.release.counts[leaf]
+    return held <= 0 or held >= (1 - 1e-9) * total
 
 
 def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:

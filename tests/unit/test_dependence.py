@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 import privhp as hp
 from cases import case_count
 from dependent_table import KINDS, TABLE, fitted, records
+from privhp.answers import division
 from privhp.answers.dependence import UNKNOWN, Dependence, Shown, measure
+from privhp.answers.group_splits import Groups
 from privhp.answers.leaf_errors import LeafErrors
 
 Rows = list[tuple[int, float, float, float]]
@@ -127,5 +129,6 @@ def test_groups_of_dependent_columns_hold() -> None:
 def test_groups_do_not_hold_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The must-reject arm: as if columns were independent."""
     monkeypatch.setattr(Dependence, "on", lambda *_: np.zeros(TABLE.depth + 1))
+    monkeypatch.setattr(division, "choose_groups", lambda domain, *_: Groups(domain, {}))
     generator = hp.Generator(fitted().release)
     assert np.mean(held(generator)) < 0.4

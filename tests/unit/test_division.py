@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import privhp as hp
 from cases import case_count
 from dense_errors import dense_shares
-from privhp.answers.axis_division import AxisDivision, KnownSides, SideRegion
+from privhp.answers.axis_division import AxisDivision, MovedShares
 from privhp.answers.division import Division
 from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.known_sides import Dependent, KnownSides, SideRegion
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.leaves import Leaves, build_leaves
 from privhp.planning.partition import Partition
@@ -70,10 +71,11 @@ def slow_count(division: Division, leaves: Leaves, code: int, level: int) -> flo
         cuts = [[bits for _, bits in TABLE.axis_cells(parent, level=deep)] for deep in (own, own + 1)]
         axis = next(index for index, pair in enumerate(zip(*cuts, strict=True)) if pair[0] != pair[1])
         share = measures[0] / sum(measures)
-        known = division.axes[axis]._known.get(cuts[0][axis])
+        known = division.axes[axis].known.get(cuts[0][axis])
         side = TABLE.axis_cells(parent, level=own)[axis][0][0]
         if known is not None and side in known.sides and min(measures) > 0:
-            share = float(known.first[known.sides == side][0])
+            (group,) = division.axes[axis].groups.of(parent, own)
+            share = float(known.first[group, known.sides == side][0])
         count *= 1 - share if half else share
     return count
 
@@ -92,8 +94,9 @@ def test_first_shares_are_those_of_all_cells_with_the_side() -> None:
     records = heaped(2)
     solved = Hierarchy(release(records, epsilon=1e3))
     found = Division(solved, build_leaves(solved), TABLE, {}).axes[0]
-    for cuts, own in found._known.items():
-        for side, share in zip(own.sides.tolist(), own.first.tolist(), strict=True):
+    assert not found.groups.cuts
+    for cuts, own in found.known.items():
+        for side, share in zip(own.sides.tolist(), own.first[0].tolist(), strict=True):
             inside = records["age"] >> (6 - cuts) == side
             first = records["age"] >> (5 - cuts) == 2 * side
             if inside.sum() > 2_000:
@@ -143,7 +146,8 @@ def test_errors_of_divided_leaves_equal_dense_definition(region: Any, columns: l
     kept = {name: own for name, own in region.items() if columns is None or name in columns}
     errors = (generator if columns is None else generator.marginal(columns))._errors
     assert isinstance(errors, LeafErrors)
-    assert errors._divisions[0]._known
+    assert errors._divisions[0].known
+    assert errors._divisions[0].groups.cuts
     sparse, dense = errors.region_shares(kept), dense_shares(errors, kept)
     assert np.array_equal(sparse.leaves, np.flatnonzero(dense.mean))
     for own, expected in zip(sparse[1:], dense[1:], strict=True):
@@ -167,18 +171,20 @@ def test_errors_below_values_equal_those_of_regions(seed: int, column: str) -> N
 
 def test_moved_bounds_what_the_division_moves(solved: Hierarchy) -> None:
     age: AxisDivision = Division(solved, build_leaves(solved), TABLE, {}).axes[0]
-    for cuts in age._known:
-        for side in age._known[cuts].sides.tolist():
+    bounds, group = MovedShares(age), np.zeros(1, dtype=np.intp)
+    for cuts in age.known:
+        for side in age.known[cuts].sides.tolist():
             finest = _shares(age, side, cuts)
             moved = np.abs(np.cumsum(finest) - np.arange(1, finest.size + 1) / finest.size).max()
-            assert moved <= age.moved(np.array([side], dtype=np.uint64), cuts)[0] + 1e-12
+            assert moved <= bounds.of(np.array([side], dtype=np.uint64), cuts, group)[0] + 1e-12
 
 
 def _shares(axis: AxisDivision, side: int, cuts: int) -> np.ndarray[Any, Any]:
     """Shares of the single ages in a side; those of a side that is not known are even, also if its halves are known."""
     if not axis.find(np.array([side], dtype=np.uint64), cuts)[0].size:
         return np.full(2 ** (6 - cuts), 0.5 ** (6 - cuts))
-    (first,) = axis.first_shares(np.array([side], dtype=np.uint64), cuts, np.array([0.5]))
+    group = np.zeros(1, dtype=np.intp)
+    (first,) = axis.first_shares(np.array([side], dtype=np.uint64), cuts, np.array([0.5]), group)
     halves = [_shares(axis, 2 * side + half, cuts + 1) for half in (0, 1)]
     return np.concatenate([first * halves[0], (1 - first) * halves[1]])
 
@@ -221,10 +227,13 @@ def test_sides_with_one_possible_half_are_known() -> None:
     expected = [side for side in (0, 1, 2) if (halves[side] > 0).sum() == 1]
     assert known.sides.tolist() == expected == [1, 2]
     regions = [SideRegion(np.full(len(expected), own), np.full(len(expected), own / 8)) for own in (0.4, 0.7)]
-    joined = known.join(*regions, even_deviation=np.ones(len(expected)), dependence=0.5)
+    dependent = Dependent.without_groups(np.full(5, 0.5))
+    by_split = known.split_deviation(dependent, 2)
+    joined = known.join((regions[0], regions[1]), np.ones(len(expected)), by_split)
     possible = [0.4 if halves[side][0] > 0 else 0.7 for side in expected]
-    assert joined.share.tolist() == possible
-    assert joined.deviation == pytest.approx(np.array(possible) / 8)
-    assert not known.split_deviation(0.5).any()
-    two_sided = KnownSides(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64), 2, *np.full((4, 1), 0.25))
+    assert joined.share.tolist() == [possible]
+    assert joined.deviation[0] == pytest.approx(np.array(possible) / 8)
+    assert not by_split.any()
+    side, rows = np.zeros(1, dtype=np.uint64), np.full((5, 1, 1), 0.25)
+    two_sided = KnownSides(side, side, 2, np.full(1, 0.25), *rows)
     assert two_sided.plus(known).sides.tolist() == [0, *expected]

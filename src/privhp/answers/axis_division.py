@@ -6,217 +6,126 @@ and their halves are a tree. Below its ends, the records of a side are spread by
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-import math
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.side_splits import SideSplits
+from privhp.answers.group_splits import Groups
+from privhp.answers.histogram import sum_by_index
+from privhp.answers.known_sides import Dependent, KnownSides, SideRegion
 from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
-from privhp.domains.shares import ALMOST_ONE, MIN_SHARE
 from privhp.domains.table_column import TableColumn
 
 Indices = NDArray[np.intp]
 
-
-class SideRegion(NamedTuple):
-    """The part of sides along an axis that lies in a region.
-
-    Args:
-        share: Share of the records of each side.
-        deviation: Standard deviation of this share that all leaves with the side have in common.
-    """
-
-    share: Floats
-    deviation: Floats
+ALMOST_ALL = 1.0 - 1e-9
+"""Share of the records of a group from which on a restriction holds them all, but for rounding."""
 
 
-class KnownSides(NamedTuple):
-    """Sides with the same number of cuts of which the release shows how they divide.
-
-    Args:
-        sides: Code of each side along the axis, in increasing order.
-        codes: A cell with this side.
-        level: Level of these cells, which are cut next along the axis.
-        even: Share of the base measure in the first half.
-        first: Share of the records in the first half.
-        deviation: Standard deviation of this share.
-        shown: Share of the records that are in cells which show it.
-    """
-
-    sides: Codes
-    codes: Codes
-    level: int
-    even: Floats
-    first: Floats
-    deviation: Floats
-    shown: Floats
-
-    @classmethod
-    def of_splits(cls, splits: SideSplits, level: int, counts: Floats, *, counted: bool) -> KnownSides:
-        """Posterior of pooled splits: an imbalance counts as far as all cells of a side share it.
-
-        Cells that are not cut may differ from the others in the same direction, as much as cells do from each other. A
-        sketch shrinks imbalances, so that they may be twice as large.
-
-        Args:
-            splits: The splits.
-            level: Level of their cells.
-            counts: Number of records of each side.
-            counted: Whether the halves are counted, not decoded from a sketch.
-        """
-        noise = splits.variances + splits.own * splits.concentrations
-        signal = splits.shared / (splits.shared + noise)
-        unit = np.sqrt(splits.even * (1.0 - splits.even))
-        first = np.clip(splits.even + unit * signal * splits.imbalances, 0.0, 1.0)
-        spread = signal * noise + splits.own + (0.0 if counted else splits.imbalances**2)
-        whole = np.maximum(counts, 1e-300)
-        shown = np.clip(splits.counts, 0.0, whole) / whole
-        return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread), shown)
-
-    @classmethod
-    def of_one_sided(cls, sides: Codes, cuts: int, codes: Codes, level: int, domain: Domain) -> KnownSides:
-        """Those of some sides of which one half alone can hold records, such as a code that goes on with a digit.
-
-        Args:
-            sides: The sides, with repetitions.
-            cuts: Number of their cuts.
-            codes: A cell with each side.
-            level: Level of these cells.
-            domain: Domain of the axis.
-        """
-        sides, chosen = np.unique(sides, return_index=True)
-        first, second = (domain.measure(descendants(sides, levels=1).ravel(), level=cuts + 1) > 0).reshape(-1, 2).T
-        here = np.flatnonzero(first ^ second)
-        share, nothing = first[here].astype(np.float64), np.zeros(here.size)
-        return cls(sides[here], codes[chosen[here]], level, share, share, nothing, nothing + 1.0)
-
-    def plus(self, others: KnownSides) -> KnownSides:
-        """These sides and other ones of cells of the same level."""
-        order = np.argsort(np.concatenate([self.sides, others.sides]))
-        sides, codes = (np.concatenate(pair)[order] for pair in zip(self[:2], others[:2], strict=True))
-        shares = (np.concatenate(pair)[order] for pair in zip(self[3:], others[3:], strict=True))
-        return KnownSides(sides, codes, self.level, *shares)
-
-    def find(self, sides: Codes) -> tuple[Indices, Indices]:
-        """Positions of the known ones among some sides, and the index of each of these."""
-        index = np.minimum(np.searchsorted(self.sides, sides), self.sides.size - 1)
-        known = np.flatnonzero(self.sides[index] == sides)
-        return known, index[known]
-
-    def take(self, index: Indices) -> KnownSides:
-        """The sides with these indices."""
-        arrays = ("sides", "codes", "even", "first", "deviation", "shown")
-        return self._replace(**{name: getattr(self, name)[index] for name in arrays})
-
-    def split_deviation(self, dependence: float) -> Floats:
-        """Standard deviation of the share of the records in the first half.
-
-        Args:
-            dependence: Squared dependence on other columns that are restricted, whose records may divide otherwise.
-                Little of it moves records to either half; if the other columns decide it, all are in one half.
-        """
-        share, either = math.sqrt(dependence), np.sqrt(self.first * (1.0 - self.first))
-        larger = np.where(self.even % 1.0 > 0, np.maximum(self.first, 1.0 - self.first), 0.0)
-        deviation: Floats = np.maximum(self.deviation, share * ((1.0 - share) * either + share * larger))
-        return deviation
-
-    def join(self, first: SideRegion, second: SideRegion, even_deviation: Floats, dependence: float) -> SideRegion:
-        """The part of the sides in a region, from those of their halves.
-
-        The records of other cells may divide otherwise: they have the deviation of records that are taken to be even.
-        If one half alone can hold records, the other is as that one.
-        """
-        first, second = (
-            SideRegion(*(np.where(there, own, other) for own, other in zip(half, others, strict=True)))
-            for half, others, there in ((first, second, self.even > 0), (second, first, self.even < 1))
-        )
-        mean = self.first * first.share + (1.0 - self.first) * second.share
-        inner = np.clip(mean, MIN_SHARE, ALMOST_ONE)
-        ends = first.share == second.share
-        by_halves = self.first * first.deviation + (1.0 - self.first) * second.deviation
-        by_split = self.split_deviation(dependence) * np.abs(first.share - second.share)
-        variance = self.mix(by_halves**2 + by_split**2, even_deviation**2)
-        return SideRegion(np.where(ends, first.share, inner), np.sqrt(variance))
-
-    def mix(self, known: Floats, others: Floats | float) -> Floats:
-        """Variance of the shares of sides; where few cells show them, mostly that of records which may be anywhere."""
-        weight = (1.0 - self.shown) ** 2
-        mean: Floats = (1.0 - weight) * known + weight * others
-        return mean
-
-
+@dataclass(frozen=True)
 class AxisDivision:
     """The known sides along one axis.
 
-    Args:
+    Attributes:
         known: Known sides by the number of their cuts.
+        group_of_leaf: Group of each leaf of the release.
+        groups: The groups.
+        dependence: Squared dependence of the axis on the columns of the groups, by group and number of cuts.
     """
 
-    def __init__(self, known: Mapping[int, KnownSides]) -> None:
-        self._known, self._moved = known, dict[int, Floats]()
-        for cuts in sorted(known, reverse=True):
-            own = known[cuts]
-            halves = descendants(own.sides, levels=1)
-            inside = self.moved(halves.ravel(), cuts + 1).reshape(halves.shape)
-            below = np.maximum(own.first * inside[:, 0], (1.0 - own.first) * inside[:, 1])
-            self._moved[cuts] = np.abs(own.first - own.even) + below
+    known: Mapping[int, KnownSides]
+    group_of_leaf: Indices
+    groups: Groups
+    dependence: Floats
 
     @property
     def deepest(self) -> int:
         """Number of cuts of the finest halves of known sides."""
-        return max(self._known, default=-1) + 1
+        return max(self.known, default=-1) + 1
+
+    def of_leaves(self, codes: Codes, levels: NDArray[np.int64]) -> AxisDivision:
+        """The same division with other leaves of the release."""
+        return replace(self, group_of_leaf=self.groups.of_leaves(codes, levels))
 
     def project(self, domain: Domain, columns: Collection[TableColumn]) -> AxisDivision:
         """The same axis in the marginal over some columns of a table."""
         projected = {}
-        for cuts, own in self._known.items():
+        for cuts, own in self.known.items():
             codes, levels = domain.project(own.codes, np.full(own.codes.shape, own.level), columns=columns)
             projected[cuts] = own._replace(codes=codes, level=int(levels[0]))
-        return AxisDivision(projected)
+        return replace(self, known=projected)
+
+    def limits(self, sides: Codes, cuts: int) -> Floats:
+        """How far each group may divide otherwise than all records of some sides, by the finest known side around each.
+
+        Args:
+            sides: The sides.
+            cuts: Number of their cuts.
+        """
+        limits, open_sides = np.ones((self.groups.size, sides.size)), np.ones(sides.shape, dtype=np.bool_)
+        for above in range(cuts, -1, -1):
+            known, index = self.find(sides >> np.uint64(cuts - above), above)
+            chosen = open_sides[known]
+            if chosen.any():
+                limits[:, known[chosen]] = self.known[above].limit[:, index[chosen]]
+                open_sides[known] = False
+        return limits
+
+    def are_whole(self, share: Floats, counts: Floats) -> NDArray[np.bool_]:
+        """Whether a restriction holds each group as a whole or not at all.
+
+        Args:
+            share: Share of each leaf of the release that meets it.
+            counts: Number of records of the leaf.
+        """
+        held, all_records = (
+            sum_by_index(self.group_of_leaf, each, self.groups.size) for each in (counts * share, counts)
+        )
+        whole: NDArray[np.bool_] = (held <= 0) | (held >= ALMOST_ALL * all_records)
+        return whole
 
     def find(self, sides: Codes, cuts: int) -> tuple[Indices, Indices]:
         """Positions of the known ones among sides with a number of cuts, and the index of each of these."""
         nothing = np.zeros(0, dtype=np.intp)
-        return self._known[cuts].find(sides) if cuts in self._known else (nothing, nothing)
+        return self.known[cuts].find(sides) if cuts in self.known else (nothing, nothing)
 
-    def first_shares(self, sides: Codes, cuts: int, even: Floats) -> Floats:
-        """Share of the records of each side in its first half; where the release does not show it, the given one."""
+    def first_shares(self, sides: Codes, cuts: int, even: Floats, group: Indices) -> Floats:
+        """Share of the records of each side in its first half; where the release does not show it, the given one.
+
+        Args:
+            sides: The sides.
+            cuts: Number of their cuts.
+            even: What holds where the release shows nothing.
+            group: Group of the records of each.
+        """
         shares, (known, index) = even.copy(), self.find(sides, cuts)
         if known.size:
-            shares[known] = self._known[cuts].first[index]
+            shares[known] = self.known[cuts].first[group[known], index]
         return shares
 
-    def moved(self, sides: Codes, cuts: int) -> Floats:
-        """Bound on the share of each side's records that the division moves from one side of a number to the other."""
-        moved, (known, index) = np.zeros(sides.shape), self.find(sides, cuts)
-        if known.size:
-            moved[known] = self._moved[cuts][index]
-        return moved
-
-    def regions(self, evenly: Callable[[Codes, int], SideRegion], dependence: Floats) -> dict[int, SideRegion]:
-        """The part of the known sides in a region, by the number of their cuts.
+    def regions(self, evenly: Callable[[Codes, int], SideRegion], dependent: Dependent) -> dict[int, SideRegion]:
+        """The part of the known sides in a region, by the number of their cuts, with a row for each group.
 
         Args:
             evenly: Computes the part of the sides of cells of a level whose records are spread evenly.
-            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
+            dependent: Dependence on other columns that are restricted.
         """
         found: dict[int, SideRegion] = {}
-        for cuts in sorted(self._known, reverse=True):
-            own = self._known[cuts]
-            shares, deviations = np.array(evenly(descendants(own.codes, levels=1).ravel(), own.level + 1))
+        for cuts in sorted(self.known, reverse=True):
+            own = self.known[cuts]
+            below = self._all_groups(evenly(descendants(own.codes, levels=1).ravel(), own.level + 1))
             known, index = self.find(descendants(own.sides, levels=1).ravel(), cuts + 1)
-            if known.size:
-                shares[known], deviations[known] = found[cuts + 1].share[index], found[cuts + 1].deviation[index]
-            first, second = (SideRegion(shares[half::2], deviations[half::2]) for half in (0, 1))
-            found[cuts] = own.join(first, second, evenly(own.codes, own.level).deviation, dependence[cuts])
+            for each, finer in zip(below, found.get(cuts + 1, ()), strict=False):
+                each[:, known] = finer[:, index]
+            halves = SideRegion(*(own[:, ::2] for own in below)), SideRegion(*(own[:, 1::2] for own in below))
+            found[cuts] = self._join(cuts, own, halves, evenly(own.codes, own.level).deviation, dependent)
         return found
 
     def regions_below(
-        self, sides: Codes, deepest: int, evenly: Callable[[Codes, int], SideRegion], dependence: Floats
+        self, sides: Codes, deepest: int, evenly: Callable[[Codes, int], SideRegion], dependent: Dependent
     ) -> dict[int, SideRegion]:
         """The part at or below each of some values of the sides that hold it, by the number of their cuts.
 
@@ -224,38 +133,83 @@ class AxisDivision:
             sides: The finest side that holds each value.
             deepest: Number of its cuts.
             evenly: Computes the part of sides with a number of cuts whose records are spread evenly.
-            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
+            dependent: Dependence on other columns that are restricted.
         """
-        found = {deepest: evenly(sides, deepest)}
+        found = {deepest: self._all_groups(evenly(sides, deepest))}
         for cuts in range(deepest - 1, -1, -1):
             holding, halves = sides >> np.uint64(deepest - cuts), sides >> np.uint64(deepest - cuts - 1)
-            (share, deviation), (known, index) = evenly(holding, cuts), self.find(holding, cuts)
+            even = evenly(holding, cuts)
+            part, (known, index) = self._all_groups(even), self.find(holding, cuts)
             if known.size:
-                inner_share, inner_deviation = (each[known] for each in found[cuts + 1])
+                inner_share, inner_deviation = (each[:, known] for each in found[cuts + 1])
                 upper = halves[known] % np.uint64(2) > 0
                 first = SideRegion(np.where(upper, 1.0, inner_share), np.where(upper, 0.0, inner_deviation))
                 second = SideRegion(np.where(upper, inner_share, 0.0), np.where(upper, inner_deviation, 0.0))
-                own = self._known[cuts].take(index)
-                share[known], deviation[known] = own.join(first, second, deviation[known], dependence[cuts])
-            found[cuts] = SideRegion(share, deviation)
+                own = self.known[cuts].take(index)
+                joined = self._join(cuts, own, (first, second), even.deviation[..., known], dependent)
+                part.share[:, known], part.deviation[:, known] = joined
+            found[cuts] = part
         return found
 
-    def mean_deviations(self, evenly: Floats, dependence: Floats) -> dict[int, Floats]:
+    def mean_deviations(self, evenly: Floats, dependently: Floats, dependent: Dependent) -> dict[int, Floats]:
         """Standard deviation of the mean of the known sides' records, as a share of their width, by number of cuts.
 
         Args:
             evenly: The same of sides whose records are taken to be even, by the number of their cuts.
-            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
+            dependently: That by the dependence on other columns, by group and number of cuts.
+            dependent: Dependence on other columns that are restricted.
         """
         found: dict[int, Floats] = {}
-        for cuts in sorted(self._known, reverse=True):
-            own = self._known[cuts]
-            deviations = np.full(2 * own.sides.size, evenly[cuts + 1])
+        for cuts in sorted(self.known, reverse=True):
+            own = self.known[cuts]
+            limit = dependent.of(own.sides, cuts)
+            even, finer = (np.maximum(evenly[each], limit * dependently[:, each, None]) for each in (cuts, cuts + 1))
+            deviations = np.repeat(finer, 2, axis=1)
             known, index = self.find(descendants(own.sides, levels=1).ravel(), cuts + 1)
             if known.size:
-                deviations[known] = found[cuts + 1][index]
-            by_halves = own.first * deviations[::2] + (1.0 - own.first) * deviations[1::2]
-            by_split = own.split_deviation(dependence[cuts])
-            variance = (by_halves**2 + by_split**2) / 4.0  # halves are half as wide, and half a width away
-            found[cuts] = np.sqrt(own.mix(variance, evenly[cuts] ** 2))
+                deviations[:, known] = found[cuts + 1][:, index]
+            by_halves = own.first * deviations[:, ::2] + (1.0 - own.first) * deviations[:, 1::2]
+            variance = (by_halves**2 + own.split_deviation(dependent, cuts) ** 2) / 4.0  # halves are half as wide
+            found[cuts] = np.sqrt(own.mix(variance, even**2))
         return found
+
+    def _all_groups(self, region: SideRegion) -> SideRegion:
+        """A part that is the same in each group, or has a row for each, in rows of its own."""
+        return SideRegion(*(np.array(np.broadcast_to(each, (self.groups.size, each.shape[-1]))) for each in region))
+
+    def _join(
+        self, cuts: int, own: KnownSides, halves: tuple[SideRegion, SideRegion], even: Floats, dependent: Dependent
+    ) -> SideRegion:
+        return own.join(halves, even, own.split_deviation(dependent, cuts))
+
+
+class MovedShares:
+    """Bounds on the share of records that a division moves from one side of a number to the other.
+
+    Args:
+        division: The division.
+    """
+
+    def __init__(self, division: AxisDivision) -> None:
+        self._division, self._moved = division, dict[int, Floats]()
+        for cuts in sorted(division.known, reverse=True):
+            own = division.known[cuts]
+            inside = np.zeros((division.groups.size, 2 * own.sides.size))
+            known, index = division.find(descendants(own.sides, levels=1).ravel(), cuts + 1)
+            if known.size:
+                inside[:, known] = self._moved[cuts + 1][:, index]
+            below = np.maximum(own.first * inside[:, ::2], (1.0 - own.first) * inside[:, 1::2])
+            self._moved[cuts] = np.abs(own.first - own.even) + below
+
+    def of(self, sides: Codes, cuts: int, group: Indices) -> Floats:
+        """That of each side.
+
+        Args:
+            sides: The sides.
+            cuts: Number of their cuts.
+            group: Group of the records of each.
+        """
+        moved, (known, index) = np.zeros(sides.shape), self._division.find(sides, cuts)
+        if known.size:
+            moved[known] = self._moved[cuts][group[known], index]
+        return moved

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privhp.answers.known_sides import Dependent
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness
@@ -23,27 +24,27 @@ class AxisErrors(NamedTuple):
     unevenness: AxisUnevenness
     sides: NestedSides
 
-    def deviations(self, cells: Codes, cuts: int, shares: Floats, dependence: Floats) -> Floats:
-        """Standard deviation of the share of sides in a region that leaves share, and of their own, shape (2, sides).
+    def deviations(self, cells: Codes, cuts: int, shares: Floats, dependent: Dependent) -> tuple[Floats, Floats]:
+        """Standard deviation of the share of sides in a region that leaves share, by group, and of each leaf's own.
 
         Args:
             cells: The sides.
             cuts: Number of their cuts.
             shares: Share of the base measure of each side in the region.
-            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
+            dependent: Dependence on other columns that are restricted.
         """
-        found, cut = np.zeros((2, cells.size)), np.flatnonzero((shares > 0) & (shares < 1))
+        cut = np.flatnonzero((shares > 0) & (shares < 1))
+        shared, own = np.zeros((len(dependent.on_groups), cells.size)), np.zeros(cells.size)
         if cut.size:
             cells, share, unevenness = cells[cut], shares[cut], self.unevenness
             heaps = self._heaps(cells, cuts) * np.maximum(share, 1.0 - share)
             heaped = unevenness.further_heaps(cuts)
-            steepness = self.sides.steepness(cells, cuts)
-            finer = np.minimum(np.arange(cuts, cuts + FINER_CUTS), dependence.size - 1)
-            further = np.maximum(unevenness.further(cells, cuts, steepness), dependence[finer, None])
-            slopes = slope_deviation(share, further - heaped[:, None])
-            found[0, cut] = np.maximum(np.hypot(slopes, heap_deviation(share, heaped)), heaps)
-            found[1, cut] = slope_deviation(share, unevenness.further_own(cuts))
-        return found
+            even = unevenness.further(cells, cuts, self.sides.steepness(cells, cuts))
+            further = np.maximum(even, dependent.further(cells, cuts, FINER_CUTS)) - heaped[:, None]
+            slopes = [slope_deviation(share, by_group) for by_group in further]
+            shared[:, cut] = np.maximum(np.hypot(slopes, heap_deviation(share, heaped)), heaps)
+            own[cut] = slope_deviation(share, unevenness.further_own(cuts))
+        return shared, own
 
     def _heaps(self, cells: Codes, cuts: int) -> Floats:
         """Share of the records of each side that may have the same value: those beyond the mean of its neighbours.

@@ -27,6 +27,10 @@ UNKNOWN = 0.25
 """Squared dependence where the release shows none: half of what the counts of both columns allow."""
 
 
+LEAST_SQUARE = 1e-30
+"""Squared number of records that dependence could move, below which it is a rounding error."""
+
+
 class Shown(NamedTuple):
     """What cells show of the dependence of the axis that they are cut along.
 
@@ -60,7 +64,8 @@ class Dependence:
     def on(self, axis: int, others: Iterable[int]) -> Floats:
         """Squared dependence of an axis on those of other columns, the largest, by the number of its cuts."""
         found = [self._by_cuts(axis, other) for other in others if self._column.get(axis) != self._column.get(other)]
-        largest: Floats = np.max(found, axis=0) if found else np.zeros(self._domain.depth + 1)
+        _, cuts = self._domain.axis_cells(np.zeros(1, dtype=np.uint64), level=self._domain.depth)[axis]
+        largest: Floats = np.max([np.zeros(cuts + 1), *found], axis=0)
         return largest
 
     def _by_cuts(self, axis: int, other: int) -> Floats:
@@ -70,7 +75,7 @@ class Dependence:
         """
         if (axis, other) not in self._squares:
             squares, before = [], UNKNOWN
-            for level, own in enumerate(self._levels):
+            for level, own in enumerate(self.levels):
                 if own.axis == axis:
                     shown = self._shown(level, own, other)
                     weight = shown.share * before**2 / (before**2 + shown.error**2)
@@ -80,7 +85,8 @@ class Dependence:
         return self._squares[axis, other]
 
     @cached_property
-    def _levels(self) -> Sequence[LevelSplits]:
+    def levels(self) -> Sequence[LevelSplits]:
+        """Splits of the cells of each level."""
         return learn_splits(self._hierarchy, self._domain)
 
     def _shown(self, level: int, splits: LevelSplits, other: int) -> Shown:
@@ -101,6 +107,28 @@ def measure(sides: NDArray[np.intp], counts: Floats, firsts: Floats, variances: 
         variances: Variance of the noise in the count.
         total: Number of all records.
     """
+    squares, errors, spread = compare_groups(sides, counts, firsts, variances)
+    shown = np.flatnonzero(np.isfinite(errors))
+    if not shown.size:
+        return NOTHING
+    weights = counts[shown] / (1.0 + errors[shown] ** 2)
+    number = int(sides.max()) + 1
+    part = counts / sum_by_index(sides, counts, number)[sides]
+    grouped = np.minimum(2.0 * (1.0 - sum_by_index(sides, part**2, number)), 1.0)[sides]
+    return Shown(
+        max(float(weights @ squares[shown] / weights.sum()), 0.0),
+        float(np.linalg.norm(weights * errors[shown]) / weights.sum()),
+        min(float((counts * 4.0 * spread * grouped).sum()) / total, 1.0),
+    )
+
+
+def compare_groups(
+    sides: NDArray[np.intp], counts: Floats, firsts: Floats, variances: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Squared dependence that each group shows, its standard error, and the variance of the halves of its side.
+
+    The error is infinite where the counts allow no dependence. Arguments are those of `measure`.
+    """
     number = int(sides.max(initial=-1)) + 1
     of_side, first_of_side = (sum_by_index(sides, each, number)[sides] for each in (counts, firsts))
     first, part = np.clip(first_of_side / of_side, 0.0, 1.0), counts / of_side
@@ -111,17 +139,11 @@ def measure(sides: NDArray[np.intp], counts: Floats, firsts: Floats, variances: 
     most = np.maximum(np.where(excess > 0, more, less), 0.0) ** 2
     spread = first * (1.0 - first)
     noise = (variances * (0.5 - spread) + counts * spread) * (1.0 - part)
-    shown = np.flatnonzero(most > 0)
-    if not shown.size:
-        return NOTHING
-    squares, errors = (excess[shown] ** 2 - noise[shown]) / most[shown], math.sqrt(2.0) * noise[shown] / most[shown]
-    weights = counts[shown] / (1.0 + errors**2)
-    grouped = np.minimum(2.0 * (1.0 - sum_by_index(sides, part**2, number)), 1.0)[sides]
-    return Shown(
-        max(float(weights @ squares / weights.sum()), 0.0),
-        float(np.linalg.norm(weights * errors) / weights.sum()),
-        min(float((counts * 4.0 * spread * grouped).sum()) / total, 1.0),
-    )
+    squares, errors = np.zeros(counts.shape), np.full(counts.shape, np.inf)
+    allowed = most > LEAST_SQUARE
+    np.divide(excess**2 - noise, most, out=squares, where=allowed)
+    np.divide(math.sqrt(2.0) * noise, most, out=errors, where=allowed)
+    return squares, errors, spread
 
 
 def _pool(

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.axis_cells import AxisCells, AxisParts
-from privhp.answers.axis_division import AxisDivision, SideRegion
+from privhp.answers.axis_division import AxisDivision
 from privhp.answers.axis_errors import AxisErrors
 from privhp.answers.conditional_errors import ConditionalErrors
 from privhp.answers.dependence import Dependence
 from privhp.answers.division import Division
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.histogram import sum_by_index
+from privhp.answers.known_sides import Dependent, SideRegion
 from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.leaves import Leaves
 from privhp.answers.nested_sides import NestedSides
@@ -82,8 +83,9 @@ class LeafErrors:
         hierarchy = release.hierarchy
         codes, levels = (hierarchy.leaf_values(name)[hierarchy.leaf_order] for name in ("codes", "levels"))
         parts, learn = Parts.of_leaves(divided, domain, codes, levels), partial(learn_unevenness, hierarchy, domain)
-        axes, dependence = range(len(domain.axis_cells(codes[:1], level=0))), Dependence(hierarchy, domain)
-        return cls(release, domain, codes, levels, parts, division.axes, dependence, axes, unevenness=learn)
+        axes = range(len(domain.axis_cells(codes[:1], level=0)))
+        divisions = {axis: own.of_leaves(codes, levels) for axis, own in division.axes.items()}
+        return cls(release, domain, codes, levels, parts, divisions, division.dependence, axes, unevenness=learn)
 
     def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> LeafErrors:
         """Errors of the marginal over some columns of a table, which has this domain."""
@@ -179,24 +181,25 @@ class LeafErrors:
                 each += before[index]
             own = np.flatnonzero(np.append(codes[here], 0)[index] == holding)
             own = own[index[own] < codes[here].size]
+            masses, squares = (each[:, here][:, index[own]] for each in self._group_masses)
             along = []
             for part in cdf_parts(self.domain, values[own], holding[own], level=level):
                 cells, cuts = self.domain.axis_cells(holding[own], level=level)[part.axis]
-                dependence = self._dependence_on(part.axis)
-                deviation, single = self._axis_errors(part.axis).deviations(cells, cuts, part.share, dependence)
-                region = [each[own] for each in divided.get((part.axis, cuts), ())] or [part.share, deviation]
-                along.append((*region, single))
+                dependent = self._dependent_on(part.axis)
+                deviation, single = self._axis_errors(part.axis).deviations(cells, cuts, part.share, dependent)
+                region = [each[:, own] for each in divided.get((part.axis, cuts), ())] or [part.share, deviation]
+                along.append(np.broadcast_arrays(*region, single, masses)[:3])
             shares, deviations, scatters = zip(*along, strict=True)
-            share, mass = product_share(shares), np.diff(before)[index[own]]
-            shared, single = combine(shares, deviations, scatters)
+            share, (shared, single) = product_share(shares), combine(shares, deviations, scatters)
             if not divided:
-                expected = self._nested_cells.errors_below(here.start + index[own], ends[own], share, above[own])
-                shared = np.maximum(shared, expected * (share < 1))
-            found.resolution[own] += mass * shared * (share > 0)
-            scatter[own] += self._cell_squares[here][index[own]] * single**2 * (share > 0)
-            above[own] += mass * (1.0 - share)
-            found.inside[own] += mass * (share >= 1)
-            found.touched[own] += mass * (share > 0)
+                sides, mean = here.start + index[own], share[0]
+                expected = self._nested_cells.errors_below(sides, ends[own], mean, above[own])
+                shared = np.maximum(shared, expected * (mean < 1))
+            found.resolution[own] += (masses * shared * (share > 0)).sum(axis=0)
+            scatter[own] += (squares * single**2 * (share > 0)).sum(axis=0)
+            above[own] += (masses * (1.0 - share)).sum(axis=0)
+            found.inside[own] += (masses * (share >= 1)).sum(axis=0)
+            found.touched[own] += (masses * (share > 0)).sum(axis=0)
         return found._replace(resolution=np.sqrt(found.resolution**2 + scatter))
 
     def _divided_below(self, values: NDArray[Any], deepest: int) -> dict[tuple[int, int], SideRegion]:
@@ -207,16 +210,15 @@ class LeafErrors:
 
         def evenly(sides: Codes, cuts: int) -> SideRegion:
             share = cdf_share(self.domain.inner, values, sides, level=cuts)
-            return SideRegion(share, self._axis_errors(null).deviations(sides, cuts, share, dependence)[0])
+            return SideRegion(share, self._axis_errors(null).deviations(sides, cuts, share, dependent)[0])
 
-        sides, dependence = self.domain.inner.encode(values, level=deepest - null), self._dependence_on(null)
-        found = self._divisions[null].regions_below(sides, deepest - null, evenly, dependence)
+        sides, dependent = self.domain.inner.encode(values, level=deepest - null), self._dependent_on(null)
+        found = self._divisions[null].regions_below(sides, deepest - null, evenly, dependent)
         divided = {(null, cuts): own for cuts, own in found.items()}
         if null:
-            known = self._known_regions(partial(cdf_parts, self.domain, values[:1]), 0, self._dependence_on(0))
-            divided |= {
-                (0, cuts): SideRegion(*(np.repeat(each, values.size) for each in own)) for cuts, own in known.items()
-            }
+            known = self._known_regions(partial(cdf_parts, self.domain, values[:1]), 0, self._dependent_on(0))
+            repeat = partial(np.repeat, repeats=values.size, axis=1)
+            divided |= {(0, cuts): SideRegion(*map(repeat, own)) for cuts, own in known.items()}
         return divided
 
     @cached_property
@@ -225,10 +227,14 @@ class LeafErrors:
         return np.bincount(self._cells[2], weights=self.counts) / self._total
 
     @cached_property
-    def _cell_squares(self) -> Floats:
-        """Sum of the squared masses of the leaves that project to each distinct cell."""
-        masses: Floats = np.bincount(self._cells[2], weights=(self.counts / self._total) ** 2).astype(np.float64)
-        return masses
+    def _group_masses(self) -> tuple[Floats, Floats]:
+        """Mass of the leaves of each group that project to each distinct cell, and the sum of their squares."""
+        division = self._divisions.get(int(self.domain.nullable))
+        groups, group = (1, 0) if division is None else (division.groups.size, division.group_of_leaf)
+        size, masses = self._cells[0].size, self.counts / self._total
+        key = group * size + self._cells[2]
+        by_mass, by_square = (sum_by_index(key, each, groups * size) for each in (masses, masses**2))
+        return by_mass.reshape(groups, size), by_square.reshape(groups, size)
 
     @cached_property
     def _nested_cells(self) -> NestedSides:
@@ -249,7 +255,11 @@ class LeafErrors:
     def _shares(self, cut: AxisParts, *others: int) -> LeafShares:
         """Shares of the leaves in a region, by their sides."""
         axes = self._axes.cut_axes(cut)
-        parts = [self._side_shares(cut, axis, self._dependence_on(axis, *axes, *others)) for axis in axes]
+        along = {axis: self._axes.shares(cut, axis)[self._axes.along(axis).cell_of_leaf] for axis in axes}
+        parts = []
+        for axis in axes:
+            share = reduce(np.multiply, (own for other, own in along.items() if other != axis), np.ones(1))
+            parts.append(self._side_shares(cut, axis, self._dependent_on(axis, [*axes, *others], share)))
         touched = np.ones(self.codes.shape, dtype=np.bool_)
         for part in parts:
             touched &= (part.share > 0)[part.side_of_leaf]
@@ -262,36 +272,54 @@ class LeafErrors:
         scatters = [part.scatter[side] for part, side in zip(parts, sides, strict=True)]
         return LeafShares.of_region(leaves, product_share(shares), *combine(shares, deviations, scatters))
 
-    def _side_shares(self, cut: AxisParts, axis: int, dependence: Floats) -> SideShares:
-        """Shares of the sides along an axis in a region."""
-        along, share, errors = self._axes.along(axis), self._axes.shares(cut, axis), self._axis_errors(axis)
-        (deviation, scatter), divided = np.zeros((2, share.size)), np.zeros(share.shape, dtype=np.bool_)
-        known = self._known_regions(cut, axis, dependence)
-        for group, (cuts, here) in zip(along.groups, along.by_splits(), strict=True):
-            cells = self.domain.axis_cells(group.codes, level=group.level)[axis][0]
-            deviation[here], scatter[here] = errors.deviations(cells, cuts, share[here], dependence)
-            if cuts in known:
-                found, index = self._divisions[axis].find(cells, cuts)
+    def _side_shares(self, cut: AxisParts, axis: int, dependent: Dependent) -> SideShares:
+        """Shares of the sides along an axis in a region, of each group one after the other."""
+        along, even, errors = self._axes.along(axis), self._axes.shares(cut, axis), self._axis_errors(axis)
+        division, known = self._divisions.get(axis), self._known_regions(cut, axis, dependent)
+        groups, group = (1, 0) if division is None else (division.groups.size, division.group_of_leaf)
+        share, divided = np.tile(even, (groups, 1)), np.zeros(even.shape, dtype=np.bool_)
+        deviation, scatter = np.zeros((2, *share.shape))
+        for sides, (cuts, here) in zip(along.groups, along.by_splits(), strict=True):
+            cells = self.domain.axis_cells(sides.codes, level=sides.level)[axis][0]
+            deviation[:, here], scatter[:, here] = errors.deviations(cells, cuts, even[here], dependent)
+            if division is not None and cuts in known:
+                found, index = division.find(cells, cuts)
                 chosen = here.start + found
-                share[chosen], deviation[chosen] = (each[index] for each in known[cuts])
+                share[:, chosen], deviation[:, chosen] = (each[:, index] for each in known[cuts])
                 divided[chosen] = True
-        expected = errors.sides.errors(share) * ((share > 0) & (share < 1) & ~divided)
-        return SideShares(along.cell_of_leaf, share, np.maximum(deviation, expected), scatter)
+        # of the sides of all groups: those of no group stand for them
+        expected = errors.sides.errors(share[0]) * ((even > 0) & (even < 1) & ~divided)
+        side_of_leaf = group * even.size + along.cell_of_leaf
+        return SideShares(side_of_leaf, share.ravel(), np.maximum(deviation, expected).ravel(), scatter.ravel())
 
-    def _dependence_on(self, axis: int, *others: int) -> Floats:
-        """Dependence of an axis on other ones and on those of the condition, by the number of its cuts."""
-        axes = {self._table_axes[other] for other in others} | self.condition.axes
-        return self._dependence.on(self._table_axes[axis], axes)
+    def _dependent_on(self, axis: int, others: Sequence[int] = (), share: Floats | float = 1.0) -> Dependent:
+        """Dependence of an axis on other ones and on those of the condition, by the number of its cuts.
 
-    def _known_regions(self, cut: AxisParts, axis: int, dependence: Floats) -> dict[int, SideRegion]:
+        Args:
+            axis: The axis.
+            others: Further axes that are restricted.
+            share: Share of the sides of each leaf along these axes that lie in the region.
+        """
+        own, axes = self._table_axes[axis], {self._table_axes[other] for other in others} | self.condition.axes
+        division = self._divisions.get(axis)
+        if division is None:
+            on_others = self._dependence.on(own, axes)
+            return Dependent.without_groups(on_others)
+        of_groups, whole = axes & division.groups.axes, np.ones(division.groups.size, dtype=np.bool_)
+        on_groups = division.dependence if of_groups else np.zeros(division.dependence.shape)
+        if of_groups:
+            whole = division.are_whole(self.condition.share * share, self.release.counts)
+        return Dependent(on_groups, self._dependence.on(own, axes - of_groups), whole, division.limits)
+
+    def _known_regions(self, cut: AxisParts, axis: int, dependent: Dependent) -> dict[int, SideRegion]:
         """The part in a region of the sides that are known to divide, by the number of their cuts."""
 
         def evenly(codes: Codes, level: int) -> SideRegion:
             share = self._axes.share(cut, codes, level, axis)
             cells, cuts = self.domain.axis_cells(codes, level=level)[axis]
-            return SideRegion(share, self._axis_errors(axis).deviations(cells, cuts, share, dependence)[0])
+            return SideRegion(share, self._axis_errors(axis).deviations(cells, cuts, share, dependent)[0])
 
-        return self._divisions[axis].regions(evenly, dependence) if axis in self._divisions else {}
+        return self._divisions[axis].regions(evenly, dependent) if axis in self._divisions else {}
 
     def variables(self) -> list[Variable]:
         """The numeric variable of the domain; of a table, that of each column."""
@@ -300,29 +328,33 @@ class LeafErrors:
             return [variable for part in parts for variable in part.variables()]
         codes, levels, cell_of_leaf = self._cells
         numbers = leaf_numbers(self.domain, codes, levels).take(cell_of_leaf)
-        numbers, deviations = self.parts.refine(numbers, self.domain), self._mean_deviations[cell_of_leaf]
+        numbers, deviations = self.parts.refine(numbers, self.domain), self._mean_deviations
         return [Variable(numbers, cell_of_leaf, deviations, self.release, self.condition)]
 
     @cached_property
     def _mean_deviations(self) -> Floats:
-        """Standard deviation of the mean of the records of each distinct cell on a line, as a share of its width."""
-        codes, levels, _ = self._cells
+        """Standard deviation of the mean of the records of each leaf on a line, as a share of its width."""
+        codes, levels, cell_of_leaf = self._cells
         axis = int(self.domain.nullable)
-        own, dependence = self.unevenness[-1].by_cuts, self._dependence_on(axis)
-        own = np.maximum(own, dependence[np.minimum(np.arange(own.size), dependence.size - 1)])
-        deepest = self._divisions[axis].deepest if axis in self._divisions else 0
-        most = max(int(levels.max(initial=0)), deepest) + 1
-        even = np.array([mean_deviation(own[cuts : cuts + FINER_CUTS]) for cuts in range(most)])
-        divided = self._divisions[axis].mean_deviations(even, dependence) if axis in self._divisions else {}
-        deviations = np.empty(codes.shape)
+        own, dependent, division = self.unevenness[-1].by_cuts, self._dependent_on(axis), self._divisions.get(axis)
+        rows = np.maximum(dependent.on_groups, dependent.on_others)
+        rows = rows[:, np.minimum(np.arange(own.size), rows.shape[1] - 1)]
+        most = max(int(levels.max(initial=0)), 0 if division is None else division.deepest) + 1
+        even, *dependently = (
+            np.array([mean_deviation(each[cuts : cuts + FINER_CUTS]) for cuts in range(most)]) for each in (own, *rows)
+        )
+        by_group = np.array(dependently)
+        divided = {} if division is None else division.mean_deviations(even, by_group, dependent)
+        deviations = np.empty((1 if division is None else division.groups.size, codes.size))
         for level in np.unique(levels).tolist():
             here = np.flatnonzero(levels == level)
             sides, cuts = self.domain.axis_cells(codes[here], level=level)[axis]
-            deviations[here] = even[cuts]
-            if cuts in divided:
-                known, index = self._divisions[axis].find(sides, cuts)
-                deviations[here[known]] = divided[cuts][index]
-        return deviations
+            deviations[:, here] = np.maximum(even[cuts], by_group[:, cuts, None])
+            if division is not None and cuts in divided:
+                known, index = division.find(sides, cuts)
+                deviations[:, here[known]] = divided[cuts][:, index]
+        of_leaves: Floats = deviations[0 if division is None else division.group_of_leaf, cell_of_leaf]
+        return of_leaves
 
     def mass(self, shares: LeafShares) -> float:
         """Mass of a region, among all records of the release."""

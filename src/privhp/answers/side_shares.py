@@ -34,7 +34,7 @@ def combine(
 ) -> tuple[Floats, Floats]:
     """Deviation and scatter of cells from those along each axis; each counts in the share along the other axes."""
     weights = [np.prod([*shares[:index], *shares[index + 1 :]], axis=0) for index in range(len(shares))]
-    deviation, variance = np.zeros((2, shares[0].size))
+    deviation, variance = np.zeros((2, *shares[0].shape))
     for weight, own, scatter in zip(weights, deviations, scatters, strict=True):
         deviation += weight * own
         variance += (weight * scatter) ** 2
