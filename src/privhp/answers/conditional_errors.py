@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ class ConditionalErrors:
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
         self.variables = errors.variables
 
-    def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> ConditionalErrors:
+    def marginal(self, domain: Domain, columns: Sequence[TableColumn]) -> ConditionalErrors:
         """Errors of the marginal over some columns of a table, under the same condition."""
         return ConditionalErrors(self._errors.marginal(domain, columns))
 

@@ -88,7 +88,8 @@ class Generator(Distribution):
             columns = {label: Generator(own) for label, own in release.columns.items()}
             division = Division(hierarchy, leaves, domain, {label: own._hierarchy for label, own in columns.items()})
             divided = division.divide()
-            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
+            measured = {label: own._errors for label, own in columns.items()}
+            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided, measured)
             super().__init__(domain, divided, errors, leaves, columns)
 
     @property

@@ -7,7 +7,7 @@ leaves and the unevenness of the axes give the error of the mass.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -29,7 +29,7 @@ from privhp.answers.nested_sides import NestedSides
 from privhp.answers.parts import Parts
 from privhp.answers.share_deviations import mean_deviation
 from privhp.answers.side_shares import SideShares, cdf_parts, cdf_share, combine
-from privhp.answers.standard_errors import CdfMasses, Condition, LeafShares
+from privhp.answers.standard_errors import CdfMasses, Condition, LeafShares, StandardErrors
 from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, learn_unevenness
 from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats
@@ -52,6 +52,8 @@ class LeafErrors:
         dependence: Dependence of the axes of the release.
         axes: The axis of the release that each axis of the domain is.
         unevenness: Computes the unevenness of each axis of the domain.
+        measured: Errors of the columns that are measured by themselves, by label.
+        alone: Those of the only column of the domain.
         condition: The records of the distribution; by default all.
     """
 
@@ -67,27 +69,37 @@ class LeafErrors:
         axes: Sequence[int],
         *,
         unevenness: Callable[[], Sequence[AxisUnevenness]],
+        measured: Mapping[str, StandardErrors],
+        alone: StandardErrors | None = None,
         condition: Condition | None = None,
     ) -> None:
         self.release, self.domain, self.codes, self.levels, self.parts = release, domain, codes, levels, parts
         self._learn, self._divisions = unevenness, divisions
-        self._dependence, self._table_axes = dependence, axes
+        self._dependence, self._table_axes, self._measured, self._alone = dependence, axes, measured, alone
         nothing = np.zeros(codes.size)
         self.condition = condition or Condition(np.ones(codes.size), nothing, nothing, frozenset())
         self._axes = AxisCells(domain, codes, levels)
         self._by_axis: dict[int, AxisErrors] = {}
 
     @classmethod
-    def of_release(cls, release: HierarchyErrors, domain: Domain, division: Division, divided: Leaves) -> LeafErrors:
-        """Errors of the distribution of a release itself, whose leaves are divided."""
+    def of_release(
+        cls,
+        release: HierarchyErrors,
+        domain: Domain,
+        division: Division,
+        divided: Leaves,
+        measured: Mapping[str, StandardErrors],
+    ) -> LeafErrors:
+        """Errors of the distribution of a release itself, whose leaves are divided, with those of measured columns."""
         hierarchy = release.hierarchy
         codes, levels = (hierarchy.leaf_values(name)[hierarchy.leaf_order] for name in ("codes", "levels"))
         parts, learn = Parts.of_leaves(divided, domain, codes, levels), partial(learn_unevenness, hierarchy, domain)
         axes = range(len(domain.axis_cells(codes[:1], level=0)))
         divisions = {axis: own.of_leaves(codes, levels) for axis, own in division.axes.items()}
-        return cls(release, domain, codes, levels, parts, divisions, division.dependence, axes, unevenness=learn)
+        given = (release, domain, codes, levels, parts, divisions, division.dependence, axes)
+        return cls(*given, unevenness=learn, measured=measured)
 
-    def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> LeafErrors:
+    def marginal(self, domain: Domain, columns: Sequence[TableColumn]) -> LeafErrors:
         """Errors of the marginal over some columns of a table, which has this domain."""
         cells = self.domain.project(self.codes, self.levels, columns=columns)
         pairs = zip(self.domain.columns, self.domain.column_axes, strict=True)
@@ -99,7 +111,10 @@ class LeafErrors:
         }
         parts, unevenness = self.parts.project(self.domain, columns), partial(self._unevenness_of, axes)
         of_table = [self._table_axes[axis] for axis in axes]
-        errors = partial(LeafErrors, unevenness=unevenness, condition=self.condition)
+        alone = self._measured.get(columns[0].label) if len(columns) == 1 else None
+        errors = partial(
+            LeafErrors, unevenness=unevenness, measured=self._measured, alone=alone, condition=self.condition
+        )
         return errors(self.release, domain, *cells, parts, divisions, self._dependence, of_table)
 
     def given(self, region: Any) -> ConditionalErrors:
@@ -114,7 +129,9 @@ class LeafErrors:
         leaves = (self.release, self.domain, self.codes, self.levels, self.parts)
         learned = (self._divisions, self._dependence, self._table_axes)
         unevenness = partial(self._unevenness_of, axes)
-        return ConditionalErrors(LeafErrors(*leaves, *learned, unevenness=unevenness, condition=condition))
+        return ConditionalErrors(
+            LeafErrors(*leaves, *learned, unevenness=unevenness, measured=self._measured, condition=condition)
+        )
 
     def given_value(self) -> ConditionalErrors:
         """Errors of the values of a nullable domain, given that there is a value."""
@@ -329,7 +346,8 @@ class LeafErrors:
         codes, levels, cell_of_leaf = self._cells
         numbers = leaf_numbers(self.domain, codes, levels).take(cell_of_leaf)
         numbers, deviations = self.parts.refine(numbers, self.domain), self._mean_deviations
-        return [Variable(numbers, cell_of_leaf, deviations, self.release, self.condition)]
+        alone = None if self._alone is None else self._alone.variables()[0]
+        return [Variable(numbers, cell_of_leaf, deviations, self.release, self.condition, alone)]
 
     @cached_property
     def _mean_deviations(self) -> Floats:

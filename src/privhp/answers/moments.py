@@ -22,7 +22,7 @@ import numpy as np
 
 from privhp.answers.estimate import Estimate
 from privhp.answers.leaf_numbers import LineUnit
-from privhp.answers.variables import MIN_Z, Variable
+from privhp.answers.variables import MIN_Z, Tail, Variable
 from privhp.core.cells import Floats
 
 Z_90 = 1.6449
@@ -41,6 +41,18 @@ class Influence(NamedTuple):
     of_leaf: Floats
     slopes: Sequence[Floats]
     by_dependence: float = 0.0
+
+
+class TailBounds(NamedTuple):
+    """What the records on one side of the core change in a central moment at most.
+
+    Args:
+        less: What is missing if there are none where all records together show some.
+        more: What those add that do not count.
+    """
+
+    less: float
+    more: float
 
 
 class Moments:
@@ -82,7 +94,8 @@ class Moments:
 
         def ends(z: float) -> tuple[float, float]:
             side, (below, above) = self._margin(influence, z), self._tail_bounds(variable, offsets, 1, z)
-            return max(value - math.hypot(side, below), unit.low), min(value + math.hypot(side, above), unit.high)
+            down, up = math.hypot(side, below.more, above.less), math.hypot(side, above.more, below.less)
+            return max(value - down, unit.low), min(value + up, unit.high)
 
         uncertainty = MomentUncertainty(ends, unit.to_value, unit.to_length)
         return Estimate(unit.to_value(value), uncertainty, zone=unit.zone)
@@ -97,7 +110,8 @@ class Moments:
 
         def ends(z: float) -> tuple[float, float]:
             side, tails = self._margin(influence, z), self._tail_bounds(variable, offsets, 2, z)
-            return math.sqrt(max(variance - side, 0.0)), min(math.sqrt(variance + math.hypot(side, *tails)), largest)
+            down, up = (math.hypot(side, *own) for own in zip(*tails, strict=True))
+            return math.sqrt(max(variance - down, 0.0)), min(math.sqrt(variance + up), largest)
 
         return Estimate(unit.to_length(math.sqrt(variance)), MomentUncertainty(ends, unit.to_length, unit.to_length))
 
@@ -127,7 +141,7 @@ class Moments:
             largest = min(abs(value) + margin, 1.0)
             for (variable, deviation), offsets in zip(pairs, self._offsets, strict=True):
                 tails = self._tail_bounds(variable, offsets, 2, z)
-                parts += [largest * (1.0 - value**2) / 2.0 * tail / deviation**2 for tail in tails]
+                parts += [largest * (1.0 - value**2) / 2.0 * sum(tail) / deviation**2 for tail in tails]
             side = math.hypot(margin, *parts)
             return max(value - side, -1.0), min(value + side, 1.0)
 
@@ -168,19 +182,22 @@ class Moments:
             z * noise, scatter, max(together, math.sqrt(alone))
         )
 
-    def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[float, float]:
-        """What records in the tails below and above the core add to a central moment at most."""
+    def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[TailBounds, TailBounds]:
+        """What records in the tails below and above the core change in a central moment at most."""
+        first, second = (self._tail_bound(variable, tail, offsets, power, z) for tail in variable.tails)
+        return first, second
+
+    def _tail_bound(self, variable: Variable, tail: Tail, offsets: Floats, power: int, z: float) -> TailBounds:
         unbiased, distances = self._errors.unprojected, variable.present * np.abs(offsets) ** power
-        bounds = []
-        for tail in variable.tails:
-            most, total = math.inf, 0.0
-            for shell in tail.shells:
-                noise = unbiased.deviation(distances * shell, np.zeros(distances.shape))
-                counted = max(float(unbiased.counts @ (distances * shell)) + z * noise, 0.0)
-                most = min(most * tail.ratio(power), counted)
-                total += most
-            bounds.append(total / self._records)
-        return bounds[0], bounds[1]
+        most, total = math.inf, 0.0
+        for shell in tail.shells:
+            weights = distances * shell.leaves
+            noise = unbiased.deviation(weights, np.zeros(distances.shape))
+            counted = max(float(unbiased.counts @ weights) + z * noise, 0.0)
+            most = counted if shell.is_shown else min(most * tail.ratio(power), counted)
+            total += most
+        likely = max(float(unbiased.counts @ (distances * tail.likely)), 0.0)
+        return TailBounds(min(z / Z_90, 1.0) * likely / self._records, total / self._records)
 
 
 def _variance(shares: Floats, variable: Variable) -> float:

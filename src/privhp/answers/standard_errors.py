@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -107,7 +107,7 @@ class CdfMasses(NamedTuple):
 class StandardErrors(Protocol):
     """Standard errors of the answers of a distribution."""
 
-    def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> StandardErrors:
+    def marginal(self, domain: Domain, columns: Sequence[TableColumn]) -> StandardErrors:
         """Standard errors of the marginal over some columns of a table, which has this domain."""
         ...
 
