@@ -101,17 +101,24 @@ def estimate_unevenness(leaves: list[Leaf], learned: LearningCounts, tuning: Tun
         own = [pair for pair in pairs if pair[0].level == level]
         for start in range(0, len(own), tuning.uneven_pairs):
             group = own[start : start + tuning.uneven_pairs]
-            noise = 2 * learned.variance / learned.rate**2
-            excess = squares = spread = 0.0
-            for one, two in group:
-                difference, total = (one.count - two.count) / learned.rate, (one.count + two.count) / learned.rate
-                chance = max(total, 0) / learned.rate
-                excess += difference**2 - chance - noise
-                spread += 3.5 * noise**2 + 2 * chance**2
-                squares += max(total, 0) ** 2 - noise
-            found = (excess - tuning.uneven_z * math.sqrt(spread)) / max(squares, 1)
-            for leaf in (leaf for pair in group for leaf in pair):
-                leaf.squared_unevenness = min(max(found, tuning.min_unevenness**2), 1.0)
+            of_group = bound_unevenness(group, learned, tuning.uneven_z)
+            for pair in group:
+                alone = 0.0 if tuning.pair_z is None else bound_unevenness([pair], learned, tuning.pair_z)
+                for leaf in pair:
+                    leaf.squared_unevenness = min(max(of_group, alone, tuning.min_unevenness**2), 1.0)
+
+
+def bound_unevenness(group: Sequence[tuple[Leaf, Leaf]], learned: LearningCounts, z: float) -> float:
+    """Squared unevenness of a group of pairs, less some standard deviations."""
+    noise = 2 * learned.variance / learned.rate**2
+    excess = squares = spread = 0.0
+    for one, two in group:
+        difference, total = (one.count - two.count) / learned.rate, (one.count + two.count) / learned.rate
+        chance = max(total, 0) / learned.rate
+        excess += difference**2 - chance - noise
+        spread += 3.5 * noise**2 + 2 * chance**2
+        squares += max(total, 0) ** 2 - noise
+    return (excess - z * math.sqrt(spread)) / max(squares, 1)
 
 
 def choose(leaves: list[Leaf], free: int) -> None:

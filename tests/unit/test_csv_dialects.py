@@ -48,6 +48,18 @@ def test_currency(text: str, value: float) -> None:
     assert repr(numbers(f"{text}\n", CsvDialect(currency="$", thousands=","))) == repr([float(value)])
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [('"($1,234.50)"', -1234.5), ("$(5)", -5), ("( 5 )", -5), ("(5) $", -5), ('"1,234.50-"', -1234.5), ("5 $-", -5)]
+    + [(invalid, NAN) for invalid in ("(-5)", "-(5)", "(5)-", "-5-", "((5))", "(5", "5)", "()", "($)", "(5)(5)")],
+)
+def test_negative_amounts_of_accounts(text: str, value: float) -> None:
+    for dialect in (CsvDialect(currency="$", thousands=","), CsvDialect(currency="$")):
+        expected = NAN if "," in text and dialect.thousands is None else float(value)
+        assert repr(numbers(f"{text}\n", dialect)) == repr([expected])
+    assert np.isnan(numbers(f"{text}\n", CsvDialect(decimal=",", delimiter=";"))).all(), "amounts are declared"
+
+
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f"])
 def test_spaces_in_numbers(space: str) -> None:
     dialect = CsvDialect(delimiter=";", decimal=",", thousands=" ", currency="€")

@@ -13,14 +13,15 @@ from cases import case_count
 from privhp import Partition
 from privhp.collect.refinement import LearningCounts, refine
 from privhp.core.cells import Counts, Floats
-from privhp.planning.tuning import GENERAL, HALVING, LINE, Tuning
+from privhp.planning.tuning import COLUMN_PAIR_Z, GENERAL, HALVING, LINE, Tuning
 from split_rule import refine_slowly
 from strategies import partitions
 
 HALVED: Floats = 0.5 ** np.arange(33)
 """Diameters of a domain of 32 levels, each half of the one above."""
 
-TUNINGS = st.sampled_from([LINE, HALVING, GENERAL])
+COLUMN = LINE._replace(pair_z=COLUMN_PAIR_Z)
+TUNINGS = st.sampled_from([LINE, COLUMN, HALVING, GENERAL])
 SMALL = st.integers(0, 5).flatmap(lambda level: partitions(root_level=level, max_level=32))
 
 
@@ -226,3 +227,12 @@ def test_unevenness_needs_certainty() -> None:
     """Differences of the size of the noise, or of chance, are none."""
     noisy = [30, 20] * 32
     assert split(noisy, 10**6, tuning=LINE, measured=500.0) == split([25] * 64, 10**6, tuning=LINE, measured=500.0)
+
+
+def test_a_heap_alone_is_split_in_a_measured_column() -> None:
+    """Even neighbours hide it in the estimate of their block."""
+    counts = [400, 20, *[100] * 14]
+    column, line = (split(counts, 10**6, tuning=own, variance=300.0, measured=9000.0)[0] for own in (COLUMN, LINE))
+    assert column > line
+    noise = [60, 0, *[25] * 14]
+    assert split(noise, 10**6, tuning=COLUMN, variance=300.0) == split(noise, 10**6, tuning=LINE, variance=300.0)

@@ -1,4 +1,4 @@
-"""Columns of times without a zone, where the domain declares one: a warning by their type alone."""
+"""Columns of times without a zone where the domain declares one, and with one where it declares none: warnings by type."""
 
 import warnings
 from pathlib import Path
@@ -17,8 +17,8 @@ ZONED = hp.Time("2023-02-01", "2023-02-10T23:59:59", zone="America/Sao_Paulo")
 IN_UTC = hp.Time("2023-02-01", "2023-02-10T23:59:59")
 
 
-def frame_of(kind: str, *, aware: bool, folder: Path) -> Any:
-    table = pa.table({"seen": pa.array(TIMES, pa.timestamp("us", tz="UTC" if aware else None))})
+def frame_of(kind: str, *, folder: Path, aware: bool = True, zone: str = "UTC") -> Any:
+    table = pa.table({"seen": pa.array(TIMES, pa.timestamp("us", tz=zone if aware else None))})
     if kind == "parquet":
         parquet.write_table(table, folder / "a.parquet")
         return folder / "a.parquet"
@@ -31,7 +31,7 @@ def notes(data: Any, domain: hp.Domain) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         hp.fit(data, hp.Table(seen=domain), epsilon=1, expected_records=50)
-    return [str(one.message) for one in caught if "without a zone" in str(one.message)]
+    return [str(one.message) for one in caught if " a zone" in str(one.message)]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "parquet"])
@@ -45,3 +45,20 @@ def test_warning_of_times_without_a_zone(kind: str, tmp_path: Path) -> None:
 
 def test_arrays_are_utc() -> None:
     assert not notes({"seen": TIMES}, ZONED)
+
+
+ZONES = [(kind, "America/New_York") for kind in ("pandas", "polars", "arrow", "parquet")]
+OFFSETS = [(kind, "+02:00") for kind in ("pandas", "arrow", "parquet")]
+
+
+@pytest.mark.parametrize(("kind", "zone"), ZONES + OFFSETS)
+def test_warning_of_times_in_a_zone_that_the_domain_does_not_declare(kind: str, zone: str, tmp_path: Path) -> None:
+    (note,) = notes(frame_of(kind, zone=zone, folder=tmp_path), IN_UTC)
+    assert note.startswith("column 'seen' has times in a zone")
+    assert f"bounds, regions and samples are in UTC; declare zone={zone!r}" in note
+    for declared in (
+        hp.Time("2023-02-01", "2023-02-10T23:59:59", zone=zone),
+        hp.Time("2023-02-01", "2023-02-10", unit="D"),
+    ):
+        assert not notes(frame_of(kind, zone=zone, folder=tmp_path), declared)
+    assert not notes(frame_of(kind, folder=tmp_path), IN_UTC)

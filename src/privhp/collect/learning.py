@@ -16,6 +16,7 @@ from privhp.planning.learning import Learning
 from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.plan import Plan
 from privhp.planning.plan_sizes import PlanSizes
+from privhp.planning.tuning import COLUMN_PAIR_Z, Tuning
 from privhp.release import Release
 
 
@@ -67,13 +68,22 @@ def _pass_sizes(plan: Plan, number: int) -> PlanSizes:
 
 
 def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
-    """The plan with the partition that the noisy counts of a learning pass refine.
+    """The plan with the partitions that the noisy counts of a learning pass refine, of the table and of its columns.
 
     Args:
         plan: The plan.
         number: Number of the pass.
         release: The noisy counts of its summary.
     """
+    columns = dict(plan.columns)
+    for label, own in release.columns.items():
+        column = plan.column_plans[label]
+        refined = _refine_partition(column, number, own, column.tuning._replace(pair_z=COLUMN_PAIR_Z))
+        columns[label] = columns[label]._replace(partition=refined)
+    return replace(plan, partition=_refine_partition(plan, number, release, plan.tuning), columns=columns)
+
+
+def _refine_partition(plan: Plan, number: int, release: Release, tuning: Tuning) -> Partition:
     assert isinstance(plan.learning, Learning)
     assert release.plan.partition is not None
     level, passes, roots = plan.learned_level, plan.learning.passes, complete_nbytes(plan.learned_level)
@@ -86,11 +96,4 @@ def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
     # The memory is shared out over the passes, so that a later one can split where an earlier one found records.
     nbytes = roots + (plan.learning.nbytes - roots) * (number + 1) // len(passes)
     diameters = np.array([plan.domain.diameter(own) for own in range(plan.domain.depth + 1)])
-    partition = refine(
-        release.plan.partition, learned, nbytes=nbytes, root_level=level, diameters=diameters, tuning=plan.tuning
-    )
-    columns = {
-        label: plan.columns[label]._replace(partition=refine_plan(plan.column_plans[label], number, own).partition)
-        for label, own in release.columns.items()
-    }
-    return replace(plan, partition=partition, columns={**plan.columns, **columns})
+    return refine(release.plan.partition, learned, nbytes=nbytes, root_level=level, diameters=diameters, tuning=tuning)

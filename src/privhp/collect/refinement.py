@@ -159,7 +159,8 @@ def squared_unevenness(
 
     The estimate is lowered by noise, by the variance of sampling and by a margin of
     `uneven_z` standard deviations, and is at least `min_unevenness` squared. Cells
-    without a sibling among the leaves have that least value.
+    without a sibling among the leaves have that least value. With `pair_z`, a pair that
+    is by itself more uneven than its block has its own estimate.
 
     Args:
         records: Records of each leaf, scaled up from the sample.
@@ -178,16 +179,21 @@ def squared_unevenness(
         return squared
     of_level = np.flatnonzero(np.diff(levels[first], prepend=-1))  # where the pairs of each level begin
     rank = np.arange(first.size) - np.repeat(of_level, np.diff(np.append(of_level, first.size)))
-    starts = np.flatnonzero(rank % tuning.uneven_pairs == 0)
     noise = 2.0 * learned.variance / learned.rate**2  # of a difference, and of a sum
     difference, total = records[first] - records[first + 1], records[first] + records[first + 1]
     sampling = np.maximum(total, 0.0) / learned.rate
-    pairs = np.diff(np.append(starts, first.size))
-    margin = np.sqrt(_LAPLACE_KURTOSIS_TERM * pairs * noise**2 + 2.0 * np.add.reduceat(sampling**2, starts))
-    excess = np.add.reduceat(difference**2 - sampling, starts) - pairs * noise - tuning.uneven_z * margin
-    sums = np.add.reduceat(np.maximum(total, 0.0) ** 2, starts) - pairs * noise
-    found = np.clip(excess / np.maximum(sums, 1.0), least, 1.0)
-    of_pair = np.repeat(found, pairs)
+
+    def bound(starts: NDArray[np.intp], z: float) -> Floats:
+        """Lower bound of the unevenness of each pair, from the pairs that begin at each start."""
+        pairs = np.diff(np.append(starts, first.size))
+        margin = np.sqrt(_LAPLACE_KURTOSIS_TERM * pairs * noise**2 + 2.0 * np.add.reduceat(sampling**2, starts))
+        excess = np.add.reduceat(difference**2 - sampling, starts) - pairs * noise - z * margin
+        sums = np.add.reduceat(np.maximum(total, 0.0) ** 2, starts) - pairs * noise
+        return np.repeat(np.clip(excess / np.maximum(sums, 1.0), least, 1.0), pairs)
+
+    of_pair = bound(np.flatnonzero(rank % tuning.uneven_pairs == 0), tuning.uneven_z)
+    if tuning.pair_z is not None:
+        of_pair = np.maximum(of_pair, bound(np.arange(first.size), tuning.pair_z))
     squared[first], squared[first + 1] = of_pair, of_pair
     return squared
 

@@ -67,6 +67,8 @@ class Tuning(NamedTuple):
             table of taxi trips they cost 7%.
         uneven_pairs: Sibling pairs whose unevenness is estimated together.
         uneven_z: Standard deviations by which the estimate of the unevenness is lowered.
+        pair_z: Those by which the estimate of a single pair is lowered, which counts where it exceeds that of all pairs
+            together; None if it never does.
     """
 
     learning_rates: tuple[Fraction, ...]
@@ -106,6 +108,7 @@ class Tuning(NamedTuple):
     trusts_sums: bool = False
     uneven_pairs: int = 8
     uneven_z: float = 2.0
+    pair_z: float | None = None
 
     def root_limit(self, epsilon: Fraction, expected_records: float) -> int:
         """Deepest root level; on a line its cells must hold records well above the noise."""
@@ -155,6 +158,14 @@ LINE = HALVING._replace(
 TREE_LEARNING_LEVEL = 10
 """`min_learning_level` of codes and addresses, of which few are frequent: with 1,500 records in units of the noise, the
 error (W1) of 30 codes is 0.6 times that of levels alone, of 500 codes 1.0, of 100 hosts 0.5, of a list of networks 1.1.
+"""
+
+
+COLUMN_PAIR_Z = 8.0
+"""`pair_z` of a column that is measured by itself, whose single values matter. A heap alone among even neighbours, such as
+6% newborns in a table of 60,000 patients, is told from the next ages in 23 of 24 fits at epsilon = 1 instead of 5, and in
+7 instead of 9 at 0.5. Ranges and single values of four other tables: 0.98 of the error. With 4, they have 1.1; and lines
+alone gain nothing (W1 1.00 to 1.04 on 20 lines), but lose where bounds are wide.
 """
 
 

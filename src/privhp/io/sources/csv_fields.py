@@ -97,7 +97,8 @@ def _integer(field: bytes) -> float:
 def _rewriter(dialect: CsvDialect) -> Callable[[str], bytes]:
     """Function that writes a number of a dialect as Python does.
 
-    Groups of digits are whole: with thousands separators, 1.5 is not read as 15.
+    Groups of digits are whole: with thousands separators, 1.5 is not read as 15. Amounts, with these separators or a
+    currency, are negative in parentheses or before a minus, too: (1,234.50) and 1,234.50-.
     """
     currency = "" if dialect.currency is None else rf"(?:{re.escape(dialect.currency)})?\s*"
     groups = dialect.thousands or ""
@@ -106,15 +107,18 @@ def _rewriter(dialect: CsvDialect) -> Callable[[str], bytes]:
     number = (
         rf"(?P<whole>{grouped}[0-9]*)(?:{re.escape(dialect.decimal)}(?P<fraction>[0-9]*))?(?P<power>[eE][+-]?[0-9]+)?"
     )
-    pattern = re.compile(rf"(?P<sign>[+-]?){currency}(?P<inner>[+-]?){number}\s*{currency}")
+    after = "(?P<after>)" if dialect.has_plain_digits else "(?P<after>-?)"
+    pattern = re.compile(rf"(?P<sign>[+-]?){currency}(?P<inner>[+-]?){number}\s*{currency}{after}")
+    accounting = None if dialect.has_plain_digits else re.compile(rf"{currency}\((?P<amount>[^()+-]+)\)\s*{currency}")
 
     def rewrite(text: str) -> bytes:
-        found = pattern.fullmatch(text)
-        if found is None or (found["sign"] and found["inner"]):
+        negative = None if accounting is None else accounting.fullmatch(text)
+        found = pattern.fullmatch(text if negative is None else f"-{negative['amount'].strip()}")
+        if found is None or bool(found["sign"]) + bool(found["inner"]) + bool(found["after"]) > 1:
             raise ValueError
         whole = re.sub("[^0-9]", "", found["whole"])
         fraction = "" if found["fraction"] is None else f".{found['fraction']}"
-        return f"{found['sign']}{found['inner']}{whole}{fraction}{found['power'] or ''}".encode()
+        return f"{found['sign']}{found['inner']}{found['after']}{whole}{fraction}{found['power'] or ''}".encode()
 
     return rewrite
 

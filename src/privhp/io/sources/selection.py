@@ -39,6 +39,12 @@ def _unread_numbers(field: Field) -> set[str]:
     return {"integers", *(() if field.nullable else ("numbers",))} - (field.accepts or {"integers", "numbers"})
 
 
+def _zone_of(type_name: str) -> str | None:
+    """Time zone of a type of times, which follows a comma: `datetime64[us, UTC+02:00]`, `timestamp[us, tz=+02:00]`."""
+    found = re.search(r", (?:tz=|time_zone=')?(?:UTC(?=[+-]))?([^\])']+)", type_name)
+    return None if found is None or found[1].endswith("None") else found[1]
+
+
 def _column_text(column: Any) -> str:
     """Name of a column, or its number as text."""
     if isinstance(column, bool) or not isinstance(column, str | int | np.integer):
@@ -251,10 +257,24 @@ class Selection:
                 f"{column} holds whole numbers ({type_name}) and is {declared}samples will have fractions, and "
                 f"frequent values will be spread; declare {advice}"
             )
-        elif kind == "times" and field.zone not in (None, "UTC") and "," not in type_name:  # a zone follows a comma
+        elif kind == "times":
+            self._note_zone(field, column, type_name)
+
+    def _note_zone(self, field: Field, column: str, type_name: str) -> None:
+        """Warn of times whose zone is not that of the domain, so that hours may be other than a user takes them for.
+
+        Dates are those of the zone of the column.
+        """
+        zone = _zone_of(type_name)
+        if zone is None and field.zone not in (None, "UTC"):
             self._warn(
                 f"{column} has times without a zone ({type_name}), which are read as UTC, not in the zone of the "
                 f"domain, {field.zone}; localise the column if its times are local"
+            )
+        elif zone not in (None, "UTC") and field.zone is None and field.kind is not FieldKind.DATE:
+            self._warn(
+                f"{column} has times in a zone ({type_name}), and the domain declares none: bounds, regions and "
+                f"samples are in UTC; declare zone={zone!r} if they are local"
             )
 
     def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
