@@ -91,6 +91,7 @@ def fit(
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
     from privhp.io.frames import frame_kind
+    from privhp.io.sources.object_forms import holds_batches
 
     if min_records is not None:
         check_integer(min_records, "min_records", 0, MAX_RECORDS)
@@ -130,7 +131,7 @@ def fit(
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
-    generator.frame = frame_kind(data)
+    generator.frame = frame_kind(data[0] if isinstance(data, list | tuple) and holds_batches(data) else data)
     generator.reading = Reading(source.formats, persons=persons is not None, declared=source.declared)
     warn(describe_low_count(generator), describe_high_count(generator), describe_unseen_nulls(generator))
     check_min_records(generator, min_records)

@@ -52,6 +52,19 @@ def test_moments_of_groups(run, trips):
     assert "where" not in run("query", trips, "--mean", "--marginal", "fare").out
 
 
+def test_groups_of_an_empty_release(run, tmp_path):
+    """All counts are 0, so no group has a distribution."""
+    table = hp.Table(x=hp.Interval(0, 10), k=hp.Categories(["a", "b"]))
+    plan = hp.Plan(table, epsilon=1, budgets={3: 1}, exact_depth=3)
+    hp.save(hp.Generator(Release(plan, {3: np.full(8, -5)})), tmp_path / "e.privhp")
+    asked = ["query", "e.privhp", "--mean", "--quantile", "0.5", "--marginal", "x", "--by", "k"]
+    found = answers(run, *asked)
+    assert [one["where"] for one in found] == ["k = a", "k = b"] * 2
+    assert all(one["low"] is one["high"] is one["stderr"] is None for one in found)
+    assert [one["mean"] for one in found[:2]] == [None, None]
+    assert run(*asked).out.count("(no records shown)") == 4
+
+
 @pytest.mark.parametrize("command", [["query", "--quantile", "0.25,0.5,0.75"], ["quantiles", "3"]])
 def test_quantiles_of_groups(run, trips, command):
     name, *options = command

@@ -130,7 +130,6 @@ def test_csv(run, refused, tmp_path):
     [
         "5.5,a",
         "a,,b",
-        "a,a",
         "nan,b",
         "2020-05-05,a",
         "2020-05-05T01:02Z,a",
@@ -145,6 +144,13 @@ def test_record_taken_for_header(refused, tmp_path, first):
     assert "looks like a record; give --no-header for a file without a header" in line
     assert "5" not in line
     assert not (tmp_path / "domain.toml").exists()
+
+
+def test_header_with_a_name_twice(refused, tmp_path):
+    (tmp_path / "trips.csv").write_text("amount,amount\n1,2\n")
+    line = refused("init", "trips.csv", "--header")
+    assert "names each column once, got a name twice; rename it, or read columns by number with --no-header" in line
+    assert "amount" not in line
 
 
 def test_header_of_another_dialect(refused, run, tmp_path):

@@ -44,6 +44,7 @@ def test_parameters(message, spoken):
         "outside='clamp' moves values to the bounds",
         "my_columns= stays",
         "self.columns= stays",
+        "got Time('2023-01-01', '2023-12-31', unit='D', format='%d.%m.%Y')",  # of a domain, too
         "optionally with :unit=D or :format=%d.%m.%Y",  # of the short form of a domain
         "expected a condition such as kind = cash",
         "--columns fare needs one name",

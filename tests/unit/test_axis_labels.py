@@ -1,10 +1,13 @@
 """Labels of the axes of pictures."""
 
+from itertools import pairwise
+
 import numpy as np
 
+import privhp as hp
 from privhp import Geo
 from privhp.reporting.figures.markup import axis_labels
-from privhp.reporting.ticks import Tick
+from privhp.reporting.ticks import Tick, number_ticks
 from privhp.reporting.value_scales import scale_of
 
 
@@ -17,6 +20,32 @@ def test_labels_do_not_touch() -> None:
     assert [place for place in range(7) if f"Jan 201{place}" in labels] == [0, 2, 4, 6]
     years = axis_labels([Tick(place / 6, f"201{place}") for place in range(7)])
     assert all(f"201{place}" in years for place in range(7))
+
+
+def test_labels_of_plots_do_not_touch() -> None:
+    """Of a table with a time column, months were nine pixels on top of each other."""
+    times = np.datetime64("2023-01-01") + np.arange(2000) * np.timedelta64(4, "h")
+    table = hp.Table(seen=hp.Time("2023-01-01", "2023-12-31"), b=hp.Integers(0, 9), c=hp.Integers(0, 9))
+    plan = hp.Plan(table, epsilon=1, budgets={3: 1}, exact_depth=3)
+    summary = hp.Summary(plan)
+    summary.update({"seen": times, "b": times.astype(int) % 10, "c": times.astype(int) % 7})
+    figure = summary.release().plot()
+    figure.canvas.draw()
+    for panel in figure.axes:
+        boxes = [label.get_window_extent() for label in panel.get_xticklabels()]
+        assert all(one.x1 + 3 < two.x0 for one, two in pairwise(boxes))
+
+
+def test_labels_of_a_narrow_range_differ() -> None:
+    assert [tick.text for tick in number_ticks(21.4998, 21.5002)] == [
+        "21.4998",
+        "21.4999",
+        "21.5000",
+        "21.5001",
+        "21.5002",
+    ]
+    texts = [tick.text for tick in number_ticks(1e8, 1e8 + 7)]
+    assert len(set(texts)) == len(texts)
 
 
 def test_degrees() -> None:

@@ -100,6 +100,13 @@ def test_lists_of_series_and_of_windows_are_refused() -> None:
     assert codes_of(iter([FRAME.a[:2], FRAME.a[2:]]), ONE) == codes_of(VALUES, ONE)  # as the message says
 
 
+def test_samples_of_a_list_of_frames_are_frames() -> None:
+    frame, table = FRAME[["a"]], hp.Table(a=ONE)
+    for frames, kind in (([frame[:2], frame[2:]], "pandas"), ([pl.DataFrame(frame)], "polars"), ([[0.5]], None)):
+        assert hp.fit(frames, table, epsilon=1, expected_records=10).frame == kind
+    assert hp.fit([pa.scalar(value) for value in VALUES], ONE, epsilon=1, expected_records=10).frame is None
+
+
 COLUMNS: list[Any] = [np.array([0.5]), pl.Series([0.5]), pa.array([0.5]), np.array(0.5)]
 
 

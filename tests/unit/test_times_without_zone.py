@@ -1,4 +1,4 @@
-"""Columns of times without a zone where the domain declares one, and with one where it declares none: warnings by type."""
+"""Columns of times without a zone where the domain declares one, or with one where it declares none."""
 
 import warnings
 from pathlib import Path

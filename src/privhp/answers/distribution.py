@@ -284,7 +284,11 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.heavy_hitters import heavy_hitters
 
-        return heavy_hitters(self._histogram, self._cells, self._errors, threshold=threshold, levels=levels)
+        def answer(region: Any, mass: float) -> Estimate[float]:
+            alone = self._ask_column(region, Distribution.mass)
+            return mass_estimate(mass, self._errors, region) if alone is None else alone
+
+        return heavy_hitters(self._histogram, self._cells, answer, threshold=threshold, levels=levels)
 
     def marginal(
         self, columns: Name | list[Name] | None = None, *, null: bool = True, where: Any = None

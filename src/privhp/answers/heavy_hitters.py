@@ -8,16 +8,15 @@ must be supported: it lies in leaves inside the cell.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from privhp.answers.estimate import Estimate, mass_estimate
+from privhp.answers.estimate import Estimate
 from privhp.answers.histogram import Histogram, sum_by_index
 from privhp.answers.leaves import CountedCells
-from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors
 from privhp.core.number_format import format_share
 from privhp.errors import QueryError, describe_value
@@ -59,7 +58,7 @@ class HeavyHitter:
 def heavy_hitters(
     histogram: Histogram,
     counted: CountedCells,
-    errors: StandardErrors,
+    answer: Callable[[Any, float], Estimate[float]],
     *,
     threshold: float,
     levels: Iterable[int] | None,
@@ -69,7 +68,7 @@ def heavy_hitters(
     Args:
         histogram: The distribution.
         counted: Cells that the release counts.
-        errors: Standard errors of the distribution.
+        answer: Computes the share of the records in a region, given that in the cells of the distribution.
         threshold: Share of all records.
         levels: Levels to report; None for those of reportable cells.
     """
@@ -95,10 +94,9 @@ def heavy_hitters(
             codes[heavy].tolist(), masses[heavy].tolist(), residuals[heavy].tolist(), strict=True
         ):
             region = histogram.domain.describe(code, level=level)
-            counts = mass * total, residual * total
-            hitters.append(
-                HeavyHitter(region, level, code, mass, residual, *counts, mass_estimate(mass, errors, region))
-            )
+            share = answer(region, mass)
+            counts = share.value * total, residual * total
+            hitters.append(HeavyHitter(region, level, code, share.value, residual, *counts, share))
         shares[1:, heavy] = 0.0
         codes = ancestors(codes, levels=1)
     return sorted(hitters, key=lambda hitter: -hitter.mass)

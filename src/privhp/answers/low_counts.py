@@ -109,7 +109,8 @@ def _causes(generator: Generator, *, accents: bool) -> list[str]:
         and (csv or npy or in_memory or merged),
         "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": nearly_all
         and columns
-        and in_memory,
+        and in_memory
+        and generator.frame is None,
         f"another column of a file without a header, where numbers count from 1{selected}": nearly_all
         and csv
         and numbered,
@@ -134,7 +135,9 @@ def _causes(generator: Generator, *, accents: bool) -> list[str]:
         and "unquoted" not in declared,
         'in NDJSON, one JSON array in place of one object per line, which jq -c ".[]" writes': nearly_all and ndjson,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
-        "a list of arrays, each of which is one record: join them with numpy.concatenate": nearly_all and in_memory,
+        "a list of arrays, each of which is one record: join them with numpy.concatenate": nearly_all
+        and in_memory
+        and generator.frame is None,
         "an input that was cut short, such as a pipe": not in_memory,
         f"with a declared column of persons, {beyond}": persons is None,
     }

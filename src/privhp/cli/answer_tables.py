@@ -134,8 +134,8 @@ def describe_noise(generator: Generator, name: str) -> str | None:
     if not generator.is_below_expected or generator.total > NOISE_Z * generator.total_stderr:
         return None
     return (
-        f"{name}: {generator.counted_text} and {generator.plan.expected_records:,} were expected, so the "
-        f"answers are mostly noise; privhp inspect {name} names likely causes"
+        f"{name}: {generator.counted_text} and {generator.plan.expected_records:,} were expected, so "
+        f"answers and samples are mostly noise; privhp inspect {name} names likely causes"
     )
 
 

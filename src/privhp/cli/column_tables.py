@@ -4,6 +4,7 @@ import re
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -37,12 +38,12 @@ class _Group(NamedTuple):
 
     Args:
         condition: The condition that they meet; None for all records.
-        part: Distribution of the values of the column.
+        part: Distribution of the values of the column; None if the group has the mass 0, and so no distribution.
         significant: Whether the release shows that there are any; None if it is not known.
     """
 
     condition: str | None
-    part: Distribution
+    part: Distribution | None
     significant: bool | None = None
 
     @property
@@ -62,13 +63,20 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
     objects: list[dict[str, Any]] = []
     rows = []
     for group, kind in product(_groups(generator, column, part, options), kinds):
-        estimate: Estimate[Any] = getattr(group.part, kind)()
-        ends = estimate.interval(0.9)
-        numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
+        stderr, numbers = _moment(group.part, kind)
         objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
-        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.text))
+        rows.append((kind, *_texts(stderr, numbers[0], *numbers[2:]), group.text))
     header = ("", _label(generator, part, column, options), *ERROR_HEADER, "where")
     return Answers(objects, header, rows, _note(generator, options, " and ".join(f"--{kind}" for kind in kinds)))
+
+
+def _moment(part: Distribution | None, kind: str) -> tuple[Any, list[Any]]:
+    """Standard error of a moment; its value, standard error and 90% interval for JSON, None without a distribution."""
+    if part is None:
+        return None, [None] * 4
+    estimate: Estimate[Any] = getattr(part, kind)()
+    numbers = (estimate.value, estimate.stderr, *estimate.interval(0.9))
+    return estimate.stderr, [_plain(part.domain, number) for number in numbers]
 
 
 def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
@@ -109,9 +117,11 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
     return Answers(objects, header, rows, _note(generator, options, flag))
 
 
-def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]) -> list[tuple[Any, ...]]:
+def _quantiles(generator: Generator, part: Distribution | None, shares: Sequence[float]) -> list[tuple[Any, ...]]:
     """Value, standard error and 90% interval of each quantile, None where unknown."""
     unknown: list[Any] = [None] * len(shares)
+    if part is None:
+        return [(None,) * 4] * len(shares)
     errors, lows, highs = unknown, unknown, unknown
     estimates = part.quantile(shares)
     if has_stderr(generator) and part.domain.is_line:
@@ -152,11 +162,12 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
         advice = named if listed else f"{named}; for other groups use {_IN_PYTHON}"
         raise QueryError(f"--by needs another column with a list of values; {advice}")
     for region in regions.values():
-        where = {own.name: region}
-        with warnings.catch_warnings():
+        where, group = {own.name: region}, None
+        with warnings.catch_warnings(), suppress(QueryError):  # of a group with the share 0
             warnings.simplefilter("ignore", PrivhpWarning)  # the table marks the groups
-            values = marginal_of(generator, column, values_only=True, where=where)
-        yield _Group(format_condition(where, generator.domain), values, generator.shows_records(where))
+            group = marginal_of(generator, column, values_only=True, where=where)
+        significant = False if group is None else generator.shows_records(where)
+        yield _Group(format_condition(where, generator.domain), group, significant)
 
 
 def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | None, Distribution]:

@@ -52,7 +52,9 @@ _COMMANDS = {
 }
 """Advice on commands for advice on functions in messages of the library."""
 
-_PARAMETER = re.compile(rf"(?<![\w.:-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
+_PARAMETER = re.compile(
+    rf"(?<![\w.:-])({'|'.join(map(re.escape, OPTIONS))})(?!['\"](?:%|epoch))(?![=\w]*\()([\w'\"\[]?)"
+)
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
 _TEXT = re.compile(r'(format=|null_person=)"(\w+)"')

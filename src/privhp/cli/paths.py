@@ -60,7 +60,7 @@ def check_output(options: Namespace, *, resumed: bool = False) -> Path:
     path = Path(options.output)
     if not path.parent.is_dir():
         raise FileError(f"there is no folder {path.parent} to write {path.name} in; create it first")
-    if path.exists() and not path.is_file():
+    if os.path.realpath(path.parent) == "/dev" or (path.exists() and not path.is_file()):
         raise FileError(f"{path} exists and is not a file; choose another name")
     check_writable(path)
     if _is_input(path, options):

@@ -19,6 +19,12 @@ from privhp.errors import DomainError, RecordsError
 
 INT64_MAX = 2**63 - 1
 
+_ADVICE = {
+    "m": "take its seconds, such as with .dt.total_seconds() or / numpy.timedelta64(1, 's')",
+    "M": "declare a Time, or convert it first",
+}
+"""What to do about an array of another kind."""
+
 
 def as_floats(records: Any) -> Floats:
     """A batch of n numbers as float64, with NaN for invalid values."""
@@ -138,7 +144,9 @@ def as_counts(counts: Any, *, records: int) -> Counts:
 
 def _check_kind(dtype: Any, kinds: str, what: str) -> None:
     if dtype is not None and dtype.kind not in f"{kinds}USTO":
-        advice = "read it as text, such as read_csv(dtype=str)" if what == "texts" else "convert it first"
+        advice = _ADVICE.get(dtype.kind, "convert it first")
+        if what == "texts":
+            advice = "read it as text, such as read_csv(dtype=str)"
         raise RecordsError(f"expected {what}, got an array of {type_name(dtype)}; {advice}")
 
 

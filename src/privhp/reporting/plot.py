@@ -13,8 +13,12 @@ from privhp.errors import QueryError
 from privhp.reporting.axes import CategoryAxis, PictureAxis
 from privhp.reporting.figures.bars import MAX_BARS
 from privhp.reporting.pictures import Map, Names, Picture, pictures_of
+from privhp.reporting.ticks import thin_out
 
 FILL, EDGE = "#8db6de", "#2f6fb3"
+
+CHARACTER = 0.0165
+"""Width of a character of a tick label, as a share of the axis of a panel."""
 
 
 def plot(distribution: Distribution) -> Any:
@@ -82,5 +86,5 @@ def _draw_map(panel: Any, picture: Map) -> None:
 
 def _mark(side: Any, axis: PictureAxis | CategoryAxis) -> None:
     """Draw the ticks of an axis; positions lie between 0 and 1."""
-    ticks = axis.ticks
+    ticks = thin_out(axis.ticks, CHARACTER) if side.axis_name == "x" else axis.ticks
     side.set_ticks([tick.value for tick in ticks], labels=[tick.text for tick in ticks])

@@ -1,11 +1,12 @@
 """Tick labels of an axis: round numbers and calendar dates."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from privhp.core.number_format import format_number
+from privhp.core.number_format import format_number, format_rounded
 
 _MAX_TICKS = 6
 _CALENDAR = [
@@ -28,13 +29,44 @@ class Tick(NamedTuple):
     text: str
 
 
+def thin_out(ticks: Sequence[Tick], character: float) -> Sequence[Tick]:
+    """Every tick, or every second, third ..., so that no label touches the next one.
+
+    Args:
+        ticks: Labels with their positions from 0 to 1.
+        character: Width of a character, as a share of the axis.
+    """
+    steps = range(1, len(ticks))
+    return next((ticks[::step] for step in steps if _are_apart(ticks[::step], character)), ticks[:1])
+
+
+def side(position: float) -> str:
+    """Which end of a label is at its position: that at the edge of the axis, or none but the middle."""
+    return "first" if position < 0.04 else "last" if position > 0.96 else "middle"
+
+
+def _are_apart(ticks: Sequence[Tick], character: float) -> bool:
+    free = -1.0
+    for position, text in ticks:
+        width = character * len(text)
+        start = position - width * {"first": 0.0, "middle": 0.5, "last": 1.0}[side(position)]
+        if start < free:
+            return False
+        free = start + width + character
+    return True
+
+
 def number_ticks(low: float, high: float, max_ticks: int = _MAX_TICKS) -> list[Tick]:
     """Multiples of a round step between two numbers."""
     least = (high - low) / max_ticks
     magnitude = 10.0 ** math.floor(math.log10(least))
     step = next(nice * magnitude for nice in (1.0, 2.0, 5.0, 10.0) if nice * magnitude >= least * (1 - 1e-9))
     multiples = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    return [Tick(multiple * step, format_number(multiple * step)) for multiple in multiples]
+    values = [multiple * step for multiple in multiples]
+    texts = [format_number(value) for value in values]
+    if len(set(texts)) < len(texts):
+        texts = [format_rounded(value, 10.0 * step) for value in values]  # to the last digit of the step
+    return [Tick(value, text) for value, text in zip(values, texts, strict=True)]
 
 
 def decade_ticks(low: float, high: float) -> list[Tick]:

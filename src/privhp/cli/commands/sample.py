@@ -45,6 +45,8 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Write the sample in chunks, in bounded memory."""
     from privhp.api import load
+    from privhp.cli.answer_tables import describe_noise
+    from privhp.cli.messages import warn
     from privhp.cli.paths import check_output, read_file
     from privhp.cli.watching import watch
     from privhp.errors import FileError
@@ -69,5 +71,6 @@ def run(options: Namespace) -> None:
             watch=progress.show,
             replace=options.force,
         )
+    warn(describe_noise(generator, options.release))
     if not options.quiet and not piped:
         print(f"wrote {output}: {rows:,} synthetic records")

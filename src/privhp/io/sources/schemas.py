@@ -120,7 +120,12 @@ def _first_line(name: str, dialect: CsvDialect, *, is_header: bool) -> bytes | N
 
 def _check_names(names: list[str]) -> None:
     """Refuse a header that looks like a record. It is never quoted."""
-    if not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
+    if len(set(names)) < len(names) and not any(map(_is_value, names)):
+        raise FileError(
+            "expected a first line that names each column once, got a name twice; rename it, or read columns by number "
+            "with header=False, where this line counts as one more record, which is skipped if it is none of the domain"
+        )
+    if not all(names) or any(map(_is_value, names)):
         raise FileError(
             "expected a first line that names each column once, got one that looks like a record; "
             "give header=False for a file without a header"

@@ -207,6 +207,8 @@ class Selection:
             advice = _ADVICE.get(kind, "")
             if declared == "time" and kind == "integers":
                 advice = 'declare its format, such as "%Y%m%d" or "epoch", '
+            if "duration" in type_name.lower():
+                advice = "take its seconds, such as with .dt.total_seconds(), or "
             if type_name == "bool":
                 advice = "declare it as categories of true and false, as in categories:true,false, "
             raise FileError(
@@ -241,10 +243,12 @@ class Selection:
                 "pandas.to_numeric"
             )
         elif kind == "objects" and (numbers or field.declared_as == "time"):
-            what, convert = ("time", "to_datetime") if field.declared_as == "time" else ("number", "to_numeric")
+            what, convert, read = ("number", "to_numeric", "numbers or Decimal objects")
+            if field.declared_as == "time":
+                what, convert, read = ("time", "to_datetime", "date or datetime objects")
             self._warn(
                 f"{column} may hold values of any type ({type_name}) and is {declared}records with a value that is not "
-                f"a {what} are skipped; convert it first, such as with pandas.{convert}"
+                f"a {what} are skipped; convert it first, such as with pandas.{convert}, unless all are {read}"
             )
         elif field.kind is FieldKind.DICTIONARY and kind in _unread_numbers(field):
             self._warn(

@@ -7,7 +7,7 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_share
-from privhp.reporting.ticks import Tick
+from privhp.reporting.ticks import Tick, side, thin_out
 
 SIZE = 1000
 """Width and height of the SVG view box."""
@@ -69,33 +69,13 @@ def plot(kind: str, shapes: str, *, upward: Sequence[Tick] = ()) -> str:
 
 def axis_labels(ticks: Sequence[Tick]) -> str:
     """Tick labels of the horizontal axis. Narrow screens hide every second one; none overflows or overlaps."""
-    ticks = _thin_out(ticks)
+    ticks = thin_out(ticks, _CHARACTER)
     texts = "".join(
-        f'<span class="{_side(position)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
+        f'<span class="{side(position)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
         f'style="left:{100 * position:.2f}%">{escape(text)}</span>'
         for index, (position, text) in enumerate(ticks)
     )
     return f'<div class="ticks">{texts}</div>'
-
-
-def _thin_out(ticks: Sequence[Tick]) -> Sequence[Tick]:
-    """Every tick, or every second, third ..., so that no label touches the next one."""
-    return next((ticks[::step] for step in range(1, len(ticks)) if _are_apart(ticks[::step])), ticks[:1])
-
-
-def _are_apart(ticks: Sequence[Tick]) -> bool:
-    free = -1.0
-    for position, text in ticks:
-        width = _CHARACTER * len(text)
-        start = position - width * {"first": 0.0, "middle": 0.5, "last": 1.0}[_side(position)]
-        if start < free:
-            return False
-        free = start + width + _CHARACTER
-    return True
-
-
-def _side(position: float) -> str:
-    return "first" if position < 0.04 else "last" if position > 0.96 else "middle"
 
 
 def targets(positions: Floats, texts: Iterable[str]) -> str:
