@@ -140,8 +140,10 @@ def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
     excess = min(max(1 - (before + after) / 2 / max(own, 1e-300), 0.0), 1.0)
     unevenness = errors.unevenness[axis]
     if 0 < cell < 2**cuts - 1:
-        beyond_least = 1 - min(before, after) / max(own, 1e-300)
-        excess = beyond_least if excess > 2 * math.sqrt(unevenness.by_cuts[cuts - 1]) else 0.0
+        least = min(before, after)
+        beyond_least = min(max(1 - least / max(own, 1e-300), 0.0), 1.0)
+        imbalance = max(excess, beyond_least / (2 - beyond_least))
+        excess = beyond_least if imbalance > min(2 * math.sqrt(unevenness.by_cuts[cuts - 1]), 0.9) else 0.0
     if excess == 0 or not unevenness.are_measured(np.array([cell], dtype=np.uint64), cuts)[0]:
         return excess
     halves = [(_count(errors, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]

@@ -127,11 +127,12 @@ def fit(
             pan_private=pan_private,
         )
     warn(*plan_warnings(plan).values())
+    frame = frame_kind(data[0] if isinstance(data, list | tuple) and holds_batches(data) else data)
     with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
-    generator.frame = frame_kind(data[0] if isinstance(data, list | tuple) and holds_batches(data) else data)
+    generator.frame = frame
     generator.reading = Reading(source.formats, persons=persons is not None, declared=source.declared)
     warn(describe_low_count(generator), describe_high_count(generator), describe_unseen_nulls(generator))
     check_min_records(generator, min_records)

@@ -50,7 +50,7 @@ def test_currency(text: str, value: float) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [('"($1,234.50)"', -1234.5), ("$(5)", -5), ("( 5 )", -5), ("(5) $", -5), ('"1,234.50-"', -1234.5), ("5 $-", -5)]
+    [('"($1,234.50)"', -1234.5), ("$(5)", -5), ("( 5 )", -5), ("(5) $", -5), ('"1,234.50-"', -1234.5), ("5- $", -5)]
     + [(invalid, NAN) for invalid in ("(-5)", "-(5)", "(5)-", "-5-", "((5))", "(5", "5)", "()", "($)", "(5)(5)")],
 )
 def test_negative_amounts_of_accounts(text: str, value: float) -> None:
@@ -58,6 +58,13 @@ def test_negative_amounts_of_accounts(text: str, value: float) -> None:
         expected = NAN if "," in text and dialect.thousands is None else float(value)
         assert repr(numbers(f"{text}\n", dialect)) == repr([expected])
     assert np.isnan(numbers(f"{text}\n", CsvDialect(decimal=",", delimiter=";"))).all(), "amounts are declared"
+
+
+@pytest.mark.parametrize("field", ["EUR{}x", "-{}x", "EUR{}(x", "1{}x", "1{}-x", "(1){}x", "(1{}x)", "EUR{}EUR{}1"])
+def test_long_fields_are_read_in_linear_time(field: str) -> None:
+    """One field of spaces took minutes: a record could stop a fit."""
+    text = field.format(" " * 100_000, " ")
+    assert repr(numbers(f"{text}\n5\n", CsvDialect(currency="EUR", thousands=","))) == repr([NAN, 5.0])
 
 
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f"])

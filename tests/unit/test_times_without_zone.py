@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 import privhp as hp
+from privhp.domains.time_zones import zone_of_type
 
 TIMES = (np.datetime64("2023-02-01") + np.arange(50).astype("m8[h]")).astype("M8[us]")
 ZONED = hp.Time("2023-02-01", "2023-02-10T23:59:59", zone="America/Sao_Paulo")
@@ -62,3 +64,36 @@ def test_warning_of_times_in_a_zone_that_the_domain_does_not_declare(kind: str, 
     ):
         assert not notes(frame_of(kind, zone=zone, folder=tmp_path), declared)
     assert not notes(frame_of(kind, folder=tmp_path), IN_UTC)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "zone"),
+    [
+        ("datetime64[us]", None),
+        ("timestamp[us]", None),
+        ("Sparse[datetime64[us]]", None),
+        ("datetime64[us, UTC]", "UTC"),
+        ("datetime64[us, Etc/UTC]", "UTC"),
+        ("timestamp[ns, tz=+00:00]", "UTC"),
+        ("datetime64[us, UTC+02:00]", "+02:00"),
+        ("datetime64[ns, pytz.FixedOffset(-90)]", "-01:30"),
+        ("timestamp[us, tz=Europe/Berlin][pyarrow]", "Europe/Berlin"),
+        ("datetime64[us, tzfile('/usr/share/zoneinfo/Europe/Berlin')]", ""),
+        ("timestamp[us, tz=UTC+2]", ""),
+    ],
+)
+def test_zones_of_types(type_name: str, zone: str | None) -> None:
+    assert zone_of_type(type_name) == zone
+
+
+def test_zones_that_cannot_be_declared_or_printed(tmp_path: Path) -> None:
+    (note,) = notes(frame_of("parquet", zone="x\n\x1b[31m", folder=tmp_path), IN_UTC)
+    assert note.isprintable()
+    assert "declare its zone if they are local" in note
+
+
+def test_fill_values_are_not_quoted() -> None:
+    """A fill value may be the most frequent record."""
+    sparse = pd.arrays.SparseArray(TIMES, fill_value=TIMES[7])
+    (note,) = notes(pd.DataFrame({"seen": sparse}), ZONED)
+    assert "(Sparse[datetime64[us]])" in note

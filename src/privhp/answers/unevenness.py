@@ -23,6 +23,9 @@ from privhp.domains.shares import ALMOST_ONE
 SIGNIFICANT_SLOPE = 2.0
 """Number of standard deviations that the imbalance of one side must exceed to count for itself."""
 
+LONELY = 0.9
+"""Imbalance of a side and its neighbours that no unevenness explains: the side may hold a heap and nothing else."""
+
 SLOPE_RATIO = 4.0
 """Factor by which the unevenness of a slope falls with each cut, and that of heaps grows at most."""
 
@@ -108,7 +111,7 @@ class AxisUnevenness:
 
     def largest_imbalance(self, cuts: int) -> float:
         """Imbalance that their shared unevenness explains of sides of a number of cuts."""
-        return SIGNIFICANT_SLOPE * math.sqrt(self.by_cuts[cuts])
+        return min(SIGNIFICANT_SLOPE * math.sqrt(self.by_cuts[cuts]), LONELY)
 
     def are_measured(self, cells: Codes, cuts: int) -> NDArray[np.bool_]:
         """Whether the release shows how each side divides at the next cut."""

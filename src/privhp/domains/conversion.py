@@ -151,7 +151,9 @@ def _check_kind(dtype: Any, kinds: str, what: str) -> None:
 
 
 def type_name(dtype: Any) -> str:
-    """Name of a type, without the length of text, which would reveal the longest record."""
+    """Name of a type, without what records may decide: the length of text, and the fill value of sparse columns."""
+    if hasattr(dtype, "fill_value"):
+        return f"Sparse[{type_name(dtype.subtype)}]"
     return str(dtype.type.__name__ if dtype.kind in "SUV" else dtype)
 
 

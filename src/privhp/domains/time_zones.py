@@ -1,6 +1,7 @@
 """Times in a time zone: as text with the offset, and as local times."""
 
 import datetime as dt
+import re
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,34 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Counts
 from privhp.domains.time_formats import parse_zone
+from privhp.errors import DomainError
 
+_TYPE = re.compile(r"(?s)(?:datetime64|timestamp)\[\w+, (?:tz=)?(.+?)\](?:\[pyarrow\])?")
+_FIXED = re.compile(r"pytz\.FixedOffset\((-?\d+)\)")
 _DAY = 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _LIMITS = (dt.datetime(1, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC))
 _FIRST, _LAST = (int((limit - _EPOCH).total_seconds()) for limit in _LIMITS)
 """Seconds between which Python computes offsets; outside, the offset of the nearer end is used."""
+
+
+def zone_of_type(type_name: str) -> str | None:
+    """Time zone of a column type, such as `datetime64[us, UTC+02:00]` or `timestamp[us, tz=Europe/Berlin]`.
+
+    None for a type without a zone, "UTC" for any name of it, and an empty text for a zone that no domain can declare.
+    """
+    found = _TYPE.fullmatch(type_name)
+    if found is None:
+        return None
+    name, fixed = re.sub(r"^UTC(?=[+-]\d\d:)", "", found[1]), _FIXED.fullmatch(found[1])
+    if fixed is not None:
+        name = _text(int(fixed[1]))
+    try:
+        zone = parse_zone(name)
+    except DomainError:
+        return ""
+    months = (dt.datetime(2020, month, 1, tzinfo=zone).utcoffset() for month in (1, 7))
+    return "UTC" if not any(months) else name
 
 
 def time_texts(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:

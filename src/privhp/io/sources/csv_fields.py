@@ -100,7 +100,7 @@ def _rewriter(dialect: CsvDialect) -> Callable[[str], bytes]:
     Groups of digits are whole: with thousands separators, 1.5 is not read as 15. Amounts, with these separators or a
     currency, are negative in parentheses or before a minus, too: (1,234.50) and 1,234.50-.
     """
-    currency = "" if dialect.currency is None else rf"(?:{re.escape(dialect.currency)})?\s*"
+    currency = "" if dialect.currency is None else rf"(?:{re.escape(dialect.currency)})?\s*+"
     groups = dialect.thousands or ""
     group = "[ \u00a0\u202f]" if groups == " " else re.escape(groups)
     grouped = rf"[0-9]{{1,3}}(?:{group}[0-9]{{3}})+|" if groups else ""
@@ -108,8 +108,8 @@ def _rewriter(dialect: CsvDialect) -> Callable[[str], bytes]:
         rf"(?P<whole>{grouped}[0-9]*)(?:{re.escape(dialect.decimal)}(?P<fraction>[0-9]*))?(?P<power>[eE][+-]?[0-9]+)?"
     )
     after = "(?P<after>)" if dialect.has_plain_digits else "(?P<after>-?)"
-    pattern = re.compile(rf"(?P<sign>[+-]?){currency}(?P<inner>[+-]?){number}\s*{currency}{after}")
-    accounting = None if dialect.has_plain_digits else re.compile(rf"{currency}\((?P<amount>[^()+-]+)\)\s*{currency}")
+    pattern = re.compile(rf"(?P<sign>[+-]?){currency}(?P<inner>[+-]?){number}{after}\s*+{currency}")
+    accounting = None if dialect.has_plain_digits else re.compile(rf"{currency}\((?P<amount>[^()+-]+)\)\s*+{currency}")
 
     def rewrite(text: str) -> bytes:
         negative = None if accounting is None else accounting.fullmatch(text)

@@ -12,6 +12,7 @@ from privhp.domains import Domain
 from privhp.domains.column_batch import ColumnBatch, describe_columns, describe_width
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind, check_crossed_names, check_longitude_first
+from privhp.domains.time_zones import zone_of_type
 from privhp.errors import FileError, RecordsError
 from privhp.io.sources.csv_dialect import CsvDialect, check_byte_order, check_dialect
 from privhp.io.sources.protocol import Persons
@@ -37,12 +38,6 @@ def _enumerate_kinds(kinds: frozenset[str]) -> str:
 def _unread_numbers(field: Field) -> set[str]:
     """Kinds of numbers that a field does not read; without floats if it may be null, since pandas has them for null."""
     return {"integers", *(() if field.nullable else ("numbers",))} - (field.accepts or {"integers", "numbers"})
-
-
-def _zone_of(type_name: str) -> str | None:
-    """Time zone of a type of times, which follows a comma: `datetime64[us, UTC+02:00]`, `timestamp[us, tz=+02:00]`."""
-    found = re.search(r", (?:tz=|time_zone=')?(?:UTC(?=[+-]))?([^\])']+)", type_name)
-    return None if found is None or found[1].endswith("None") else found[1]
 
 
 def _column_text(column: Any) -> str:
@@ -261,7 +256,7 @@ class Selection:
                 f"{column} holds whole numbers ({type_name}) and is {declared}samples will have fractions, and "
                 f"frequent values will be spread; declare {advice}"
             )
-        elif kind == "times":
+        elif kind == "times" and field.declared_as == "time":
             self._note_zone(field, column, type_name)
 
     def _note_zone(self, field: Field, column: str, type_name: str) -> None:
@@ -269,7 +264,7 @@ class Selection:
 
         Dates are those of the zone of the column.
         """
-        zone = _zone_of(type_name)
+        zone = zone_of_type(type_name)
         if zone is None and field.zone not in (None, "UTC"):
             self._warn(
                 f"{column} has times without a zone ({type_name}), which are read as UTC, not in the zone of the "
@@ -277,8 +272,8 @@ class Selection:
             )
         elif zone not in (None, "UTC") and field.zone is None and field.kind is not FieldKind.DATE:
             self._warn(
-                f"{column} has times in a zone ({type_name}), and the domain declares none: bounds, regions and "
-                f"samples are in UTC; declare zone={zone!r} if they are local"
+                f"{column} has times in a zone ({ascii(type_name)[1:-1]}), and the domain declares none: bounds, "
+                f"regions and samples are in UTC; declare {f'zone={zone!r}' if zone else 'its zone'} if they are local"
             )
 
     def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
