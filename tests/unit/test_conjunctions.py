@@ -1,4 +1,4 @@
-"""Intervals of conditions on several columns, within what each column allows."""
+"""Intervals of conditions on several columns, by what the release shows of each column."""
 
 from typing import Any
 
@@ -39,9 +39,9 @@ def test_bounds_of_two_conditions(lows: Any, highs: Any, expected: tuple[float, 
     """At most the least of both, and at least their sum less 1; the value stays inside."""
     asked: list[Any] = []
 
-    def ask(regions: list[Any]) -> Given:
+    def ask(regions: list[Any]) -> tuple[Any, Given]:
         asked.extend(regions)
-        return Given(lows, highs)
+        return (np.array(lows) + highs) / 2, Given(lows, highs)
 
     own = ConjunctionUncertainty(Given(0.0, 0.5), 0.2, [{"a": 1, "b": (2, 3)}], ask)
     assert own.resolved
@@ -50,8 +50,18 @@ def test_bounds_of_two_conditions(lows: Any, highs: Any, expected: tuple[float, 
     assert asked == [{"a": 1}, {"b": (2, 3)}]
 
 
+def test_mass_errs_by_the_factors_of_its_conditions() -> None:
+    """Conditions that may err down to 1/2 and up to 3/2 of their values; one without mass says nothing."""
+
+    def ask(_: list[Any]) -> tuple[Any, Given]:
+        return np.array([0.4, 0.6, 0.0]), Given([0.2, 0.5, 0.0], [0.5, 0.9, 0.9])
+
+    own = ConjunctionUncertainty(Given([0.19], [0.21]), np.array([0.2]), [{"a": 1, "b": 2, "c": 3}], ask)
+    assert np.allclose(own.interval(2.0), [[0.1], [0.3]])
+
+
 def test_other_regions_keep_their_intervals() -> None:
-    def ask(_: list[Any]) -> Given:
+    def ask(_: list[Any]) -> tuple[Any, Given]:
         raise AssertionError("no column is asked")
 
     own = ConjunctionUncertainty(Given([0.0, 0.1], [0.5, 0.9]), np.array([0.2, 0.3]), [{"a": 1}, None], ask)

@@ -1,8 +1,9 @@
-"""Intervals of the masses of regions of several columns, within what each column allows.
+"""Intervals of the masses of regions of several columns, by what the release shows of each column.
 
-A record of such a region meets the condition on each column. So its mass is at most that of
-each condition alone, and what is missing from it to 1 is at most the sum of what is missing from theirs. A
-column that is measured by itself may know that better than the leaves of the table.
+A column that is measured by itself may know its own condition better than the leaves of the table do. A record of the
+region meets each condition. So the mass is at most that of each condition alone, and what is missing from it to 1 is at
+most the sum of what is missing from theirs. Leaves divide as the columns do, so the mass may err by any factor by which
+one of its conditions may err.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -24,7 +25,7 @@ class ConjunctionUncertainty:
         joint: Uncertainty of the masses by the leaves of the table.
         values: The masses, of any shape.
         regions: Their regions.
-        ask: Uncertainty of the masses of some regions of single columns.
+        ask: Masses of some regions of single columns, and their uncertainty.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class ConjunctionUncertainty:
         joint: Uncertainty,
         values: float | Floats,
         regions: Sequence[Any],
-        ask: Callable[[list[Any]], Uncertainty],
+        ask: Callable[[list[Any]], tuple[Floats, Uncertainty]],
     ) -> None:
         self._joint, self._values, self._ask = joint, np.asarray(values), ask
         conditions = [own if isinstance(own, Mapping) and len(own) > 1 else {} for own in regions]
@@ -49,19 +50,27 @@ class ConjunctionUncertainty:
         return self._joint.resolved
 
     @cached_property
-    def _columns(self) -> Uncertainty:
+    def _columns(self) -> tuple[Floats, Uncertainty]:
         return self._ask([region for _, region in self._conditions])
 
     def interval(self, z: float) -> tuple[Floats, Floats]:
         """Both ends of the interval of each mass."""
         low, high = (np.array(end, dtype=np.float64) for end in self._joint.interval(z))
-        if self._conditions:
-            places = np.array([place for place, _ in self._conditions])
-            lows, highs = self._columns.interval(z)
-            least, most = np.zeros(low.size), np.ones(low.size)
-            least[places] = 1.0
-            np.subtract.at(least, places, 1.0 - lows)
-            np.minimum.at(most, places, highs)
-            low = np.maximum(low, np.minimum(least.reshape(low.shape), self._values))
-            high = np.minimum(high, np.maximum(most.reshape(low.shape), self._values))
+        if not self._conditions:
+            return low, high
+        places = np.array([place for place, _ in self._conditions])
+        alone, uncertainty = self._columns
+        lows, highs = uncertainty.interval(z)
+        shown = alone > 0
+        less, more = np.ones((2, low.size))
+        np.minimum.at(less, places[shown], lows[shown] / alone[shown])
+        np.maximum.at(more, places[shown], highs[shown] / alone[shown])
+        low = np.minimum(low, self._values * less.reshape(low.shape))
+        high = np.maximum(high, self._values * more.reshape(low.shape))
+        least, most = np.zeros(low.size), np.ones(low.size)
+        least[places] = 1.0
+        np.subtract.at(least, places, 1.0 - lows)
+        np.minimum.at(most, places, highs)
+        low = np.maximum(low, np.minimum(least.reshape(low.shape), self._values))
+        high = np.minimum(high, np.maximum(most.reshape(low.shape), self._values))
         return low, high

@@ -159,9 +159,7 @@ class Distribution(SyntheticRecords):
     def _uncertainty(self, values: float | Floats, regions: Sequence[Any]) -> Uncertainty:
         """Uncertainty of masses by the leaves, within what measured columns allow."""
         own = MassUncertainty(values, self._errors, self._errors.region_shares, regions)
-        return (
-            ConjunctionUncertainty(own, values, regions, lambda each: self._masses(each)[1]) if self._measured else own
-        )
+        return ConjunctionUncertainty(own, values, regions, self._masses) if self._measured else own
 
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
