@@ -16,6 +16,11 @@ def test_bounds_of_cells_are_those_of_the_mass() -> None:
     assert (inside, touched) == pytest.approx((576 / 1024, 608 / 1024), abs=0.001)
     assert generator.mass((0, 599)).cell_bounds == pytest.approx((inside, touched), abs=0.001)
     assert generator.mass((0, 511)).cell_bounds is None
+    several = generator.masses([(0, 511), (0, 599)])
+    assert several.cell_bounds is None
+    assert several[1:].cell_bounds is None
+    assert [own.cell_bounds for own in several] == [None, generator.mass((0, 599)).cell_bounds]
+    assert repr(several[-1]) == repr(generator.mass((0, 599)))
     assert [hitter.estimate.cell_bounds for hitter in generator.heavy_hitters(0.4)] == [None, None]
 
 

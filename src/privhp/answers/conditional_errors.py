@@ -35,7 +35,7 @@ class ConditionalErrors:
         self._errors = errors
         self._there: Floats = np.ones(errors.codes.shape) if null is None else 1.0 - null
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
-        self.variables = errors.variables
+        self.variables, self.is_unseen = errors.variables, errors.is_unseen
 
     def marginal(self, domain: Domain, columns: Sequence[TableColumn]) -> ConditionalErrors:
         """Errors of the marginal over some columns of a table, under the same condition."""

@@ -134,7 +134,7 @@ class Distribution(SyntheticRecords):
         """
         values, uncertainty = self._masses(asked := list(regions))
         warn_outside(self.domain, values.tolist(), asked)
-        return Estimate(values, uncertainty)
+        return Estimate(values, uncertainty, lambda place: self.mass_bounds(asked[place]))
 
     def _masses(self, regions: Sequence[Any]) -> tuple[Floats, Uncertainty]:
         """Masses of regions with their uncertainty; those of one measured column by its own counters."""

@@ -47,7 +47,7 @@ class Estimate(Generic[T]):
         self,
         value: T,
         uncertainty: Uncertainty,
-        mass_bounds: Callable[[], tuple[float, float]] | None = None,
+        mass_bounds: Callable[..., tuple[float, float]] | None = None,
         asked: tuple[str, NDArray[Any]] | None = None,
         zone: str | None = None,
     ) -> None:
@@ -56,7 +56,8 @@ class Estimate(Generic[T]):
         Args:
             value: The answer.
             uncertainty: Computes the standard error and the intervals of each number in `value`.
-            mass_bounds: Computes the bounds of the mass of one region from whole cells.
+            mass_bounds: Computes the bounds of the mass of a region from whole cells; for an array, given the place of
+                the region.
             asked: What the answers belong to: its name, and an array in the shape of the answers.
             zone: Time zone in which times are printed; None for UTC.
         """
@@ -99,8 +100,9 @@ class Estimate(Generic[T]):
 
         If values are heaped, such as at round numbers, and cells are wider than the heaps, the mass can be anywhere
         between the two. None if they exceed the 90% interval by no more than a standard error, and for other answers.
+        Each of several masses has its own: `masses(regions)[0].cell_bounds`.
         """
-        if self._mass_bounds is None or not self.resolved:
+        if self._mass_bounds is None or np.ndim(self.value) or not self.resolved:  # type: ignore[arg-type]  # any type T
             return None
         (low, high), (at_least, at_most) = self.interval(0.9), self._mass_bounds()
         if max(low - at_least, at_most - high) <= self.stderr:
@@ -126,7 +128,8 @@ class Estimate(Generic[T]):
         """Estimate of one answer of an array, or of several."""
         value = as_scalar(np.asarray(self._answers()[key]))
         asked = None if self.asked is None else (self.asked[0], np.asarray(self.asked[1][key]))
-        return Estimate(value, ChosenUncertainty(self._uncertainty, key), asked=asked, zone=self.zone)
+        bounds = None if self._mass_bounds is None or np.ndim(value) else partial(self._mass_bounds, key)
+        return Estimate(value, ChosenUncertainty(self._uncertainty, key), bounds, asked, self.zone)
 
     def __len__(self) -> int:
         return len(self._answers())

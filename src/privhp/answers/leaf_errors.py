@@ -38,6 +38,9 @@ from privhp.domains.shares import product_share
 from privhp.domains.table_column import TableColumn
 from privhp.domains.unions import parts_in
 
+SINGLE_VALUE = 1.5
+"""A region of fewer cells of single values is a single value: sides hold somewhat fewer values than such cells."""
+
 
 class LeafErrors:
     """Errors of a distribution whose domain the leaves of a release project to.
@@ -177,6 +180,22 @@ class LeafErrors:
             return first
         total = reduce(LeafShares.plus, more, first)
         return LeafShares.of_region(total.leaves, np.minimum(total.mean, 1.0), total.deviation, total.scatter)
+
+    def is_unseen(self, region: Any) -> bool:
+        """Whether a region is a single value along an axis of which the release shows no sides that are as narrow.
+
+        Where every side holds several values, all may have the same number of heaps, and look even. Sides of two
+        values would have to be uneven in the same way, all of them.
+        """
+        cuts = (partial(self.domain.axis_shares, part) for part in parts_in(self.domain, region))
+        return any(self._is_unseen_value(cut, axis) for cut in cuts for axis in self._axes.cut_axes(cut))
+
+    def _is_unseen_value(self, cut: AxisParts, axis: int) -> bool:
+        own, shown = self.unevenness[axis], self._divisions[axis].deepest if axis in self._divisions else 0
+        if max(own.shown_cuts, shown) >= own.cuts - 1:
+            return False
+        shares, along = self._axes.shares(cut, axis), self._axes.along(axis).by_splits()
+        return max(float(shares[here].max()) * 2.0 ** (own.cuts - cuts) for cuts, here in along) < SINGLE_VALUE
 
     def cdf_shares(self, value: Any) -> LeafShares:
         """Shares of the leaves of the release at or below a value of an ordered domain."""

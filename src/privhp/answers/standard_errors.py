@@ -123,6 +123,10 @@ class StandardErrors(Protocol):
         """Shares of the leaves of the release in a region of the distribution."""
         ...
 
+    def is_unseen(self, region: Any) -> bool:
+        """Whether a region is a single value along an axis of which the release shows no single values."""
+        ...
+
     def cdf_shares(self, value: Any) -> LeafShares:
         """Shares of the leaves of the release at or below a value."""
         ...
@@ -161,4 +165,4 @@ class UnavailableErrors:
         raise QueryError(self._reason)
 
     marginal = given = given_value = _keep
-    region_shares = cdf_shares = cdf_masses = variables = mass = standard_errors = unbiased_masses = _refuse
+    region_shares = is_unseen = cdf_shares = cdf_masses = variables = mass = standard_errors = unbiased_masses = _refuse

@@ -64,7 +64,7 @@ class MassUncertainty:
         values: float | Floats,
         errors: StandardErrors,
         shares: Callable[[Any], LeafShares],
-        regions: Sequence[Any] | NDArray[Any],
+        regions: Sequence[Any],
     ) -> None:
         self._values, self._errors = np.asarray(values), errors
         self._compute_shares, self._asked = shares, regions
@@ -85,8 +85,16 @@ class MassUncertainty:
 
     @cached_property
     def _resolved(self) -> NDArray[np.bool_]:
-        """Whether a leaf lies inside the region, or the interval of two standard errors excludes 0."""
-        return np.asarray((self._bounds[0][0] > 0) | (self._around_values(2.0)[0] > 0) | (self.stderr == 0))
+        """Whether a leaf lies inside the region, or the interval of two standard errors excludes 0.
+
+        How even the records of wide cells are says nothing about single values, of which any may be frequent: where
+        the release shows none, bounds are the answer.
+        """
+        with_leaf = np.asarray((self._bounds[0][0] > 0) | (self.stderr == 0))
+        shown = np.array(with_leaf | (self._around_values(2.0)[0] > 0))
+        for place in np.flatnonzero(shown & ~with_leaf).tolist():
+            shown.flat[place] = not self._errors.is_unseen(self._asked[place])
+        return shown
 
     def interval(self, z: float) -> tuple[Floats, Floats]:
         """Each mass plus and minus z standard errors, within z standard errors of its bounds; else these bounds.
@@ -212,7 +220,7 @@ class CdfUncertainty(MassUncertainty):
     resolved = True
 
     def __init__(self, values: Floats, points: NDArray[Any], errors: StandardErrors) -> None:
-        super().__init__(values, errors, errors.cdf_shares, points.ravel())
+        super().__init__(values, errors, errors.cdf_shares, list(points.ravel()))
 
 
 class QuantileUncertainty:

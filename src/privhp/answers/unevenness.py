@@ -64,10 +64,16 @@ class AxisUnevenness:
         by_cuts: Shared unevenness of all sides by the number of their cuts, and FINER_CUTS beyond the last one.
         heaped_by_cuts: The part of it that heaps explain.
         own_by_cuts: Unevenness of each cell's own.
+        cuts: Number of cuts down to single values.
+        shown_cuts: Number of cuts of the narrowest sides that the release shows.
     """
 
     def __init__(self, measured: list[_Measured]) -> None:
         self._measured = measured
+        self.cuts, self.shown_cuts = (
+            len(measured),
+            max((cuts for cuts, own in enumerate(measured, 1) if own.splits), default=0),
+        )
         shared = _smooth(measured, [(own.shared, own.above[0]) for own in measured], otherwise=1.0)
         self.by_cuts, self.heaped_by_cuts = _extend(shared, measured)
         own_by_cuts, _ = _extend(
