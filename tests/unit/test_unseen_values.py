@@ -14,7 +14,7 @@ HEAPS = np.repeat(np.arange(0, 1024, 8), 100)
 
 def released(domain: hp.Domain, records: Any, *, deepest: int) -> hp.Generator:
     """A release that measures all levels down to one, with hardly any noise."""
-    levels = {level: 10.0 for level in range(deepest + 1)}
+    levels = dict.fromkeys(range(deepest + 1), 10.0)
     plan = hp.Plan(domain, epsilon=1000, budgets=levels, exact_depth=deepest, inference="least-squares")
     return hp.Generator(ingest(plan, [records]).summary.close())
 
