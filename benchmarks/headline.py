@@ -9,12 +9,12 @@ from benchmarks.methods import COMPLETE, DEFAULT, PAPER
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "**Accuracy.** ", "\n[benchmarks/ACCURACY.md]"
 TEXT = """The table shows W1 x n at epsilon = 1 with the domain scaled to 1: the W1 (1-Wasserstein) distance to the
-records times their number. A value of 10 means "as if ten records had moved across the whole domain". Means of five
-fits with `hp.fit`, forty on a line. "Best other" is the least error of nine [baselines](docs/baselines.md) in the same
-memory, their levels and post-processing chosen in hindsight: truncated trees, flat histograms, HB, DAWA, grids,
-PrivTree and a quantile tree. In the plane and in tables it is PrivTree, which reads the records once for each level of
-its tree and whose memory counts one counter for each leaf and nothing else; that of privhp includes the partition and
-its scratch space. The complete tree (PMM) takes as much memory as it needs.
+records times their number. A value of 10 means "as if ten records had moved across the whole domain". The figures of
+privhp are means of five fits with `hp.fit`, or of forty on a line; the others are means of three to ten fits. "Best
+other" is the least error of nine [baselines](docs/baselines.md) in the same memory, with level and post-processing
+chosen in hindsight. In the plane and in tables the best other is PrivTree. It reads the records once per level of its
+tree, and only its leaves count as memory; the memory of privhp includes the partition and its scratch space. The
+complete tree (PMM) may use 64 MiB. Bold marks the least error of the three columns for 64 KiB, and of the last two.
 
 | records | privhp, 64 KiB | paper, 64 KiB | best other, 64 KiB | privhp, 1 MiB | complete tree, up to 64 MiB |
 |---|---|---|---|---|---|
