@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r'^```(\w*)(?: title="([\w.-]+)")?\n(.*?)^```$', flags=re.DOTALL | re.MULTILINE)
 RUN_ELSEWHERE = {"docs/format.md", "docs/engines.md"}  # by tests/golden and tests/engines
 PAGES = sorted(str(page.relative_to(ROOT)) for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PROSE = [page for page in PAGES if page.startswith("docs/") or page in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+MAX_LINE = 120
 WITH_BLOCKS = [page for page in PAGES if page not in RUN_ELSEWHERE and FENCE.search((ROOT / page).read_text())]
 
 
@@ -54,6 +56,31 @@ def test_privhp_commands_are_in_executed_blocks(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_no_placeholders(page: str) -> None:
     assert re.findall(r"@[A-Z]+@|TODO|FIXME|TBD", (ROOT / page).read_text()) == []
+
+
+def long_lines(text: str) -> list[str]:
+    """Lines of prose that are too long; tables, code, headings and lines of one unbreakable word may be longer."""
+    lines = FENCE.sub("", text).splitlines()
+    long = [line for line in lines if len(line) > MAX_LINE and not line.startswith(("    ", "#"))]
+    return [line for line in long if not re.match(r"\s*(\||([-*]|\d+[.])?\s*\S+$)", line)]
+
+
+@pytest.mark.parametrize("page", PROSE)
+def test_lines_of_prose_are_short(page: str) -> None:
+    assert long_lines((ROOT / page).read_text()) == []
+
+
+def test_tables_code_and_links_may_be_longer() -> None:
+    word = "x" * MAX_LINE
+    exempt = [
+        f"| {word} |",
+        f"    code {word}",
+        f"```sh\nmake {word}\n```",
+        f"# A {word}",
+        f"- [{word}](https://{word})",
+    ]
+    assert long_lines("\n".join(exempt)) == []
+    assert long_lines(f"a {word}\n\n- a {word}\n  {word} b") == [f"a {word}", f"- a {word}", f"  {word} b"]
 
 
 def test_custom_domain_takes_fewer_than_30_lines() -> None:
