@@ -161,12 +161,27 @@ def _steepness(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
     return abs(rate) if len(neighbours) == 1 else max(rate, 0.0)
 
 
+def _is_null(errors: LeafErrors, axis: int, code: Codes, level: int) -> bool:
+    """Whether a leaf holds null alone in the column of an axis of values."""
+    domain = errors.domain
+    columns = zip(domain.columns, domain.column_axes, strict=True)
+    nulls = {own: axes[0] for column, axes in columns if column.domain.nullable for own in axes[1:]}
+    if domain.nullable:
+        nulls = dict.fromkeys(range(1, len(domain.axis_cells(code, level=level))), 0)
+    if axis not in nulls:
+        return False
+    (place,), cuts = domain.axis_cells(code, level=level)[nulls[axis]]
+    return cuts > 0 and place == 0
+
+
 def _count(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
-    """Count of all leaves in a cell along an axis, if each leaf is even."""
+    """Count of all leaves with values in a cell along an axis, if each leaf is even."""
     low, high, total = cell * 0.5**cuts, (cell + 1) * 0.5**cuts, 0.0
     for code, level, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
         (place,), own = errors.domain.axis_cells(np.array([code]), level=int(level))[axis]
         first, last = int(place) * 0.5**own, (int(place) + 1) * 0.5**own
+        if _is_null(errors, axis, np.array([code]), int(level)):
+            continue
         total += count * max(min(high, last) - max(low, first), 0.0) / (last - first)
     return float(total)
 
@@ -179,7 +194,8 @@ def _expected_error(errors: LeafErrors, region: Any, part: AxisShares, level: in
     own = total = inside = 0.0
     for code, other, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
         (place,), more = errors.domain.axis_cells(np.array([code]), level=int(other))[part.axis]
-        if more >= cuts and int(place) >> (more - cuts) == int(cell):
+        there = more >= cuts and int(place) >> (more - cuts) == int(cell)
+        if there and not _is_null(errors, part.axis, np.array([code]), int(other)):
             parts = errors.domain.axis_shares(region, np.array([code]), level=int(other))
             share = next(each.share[0] for each in parts if each.axis == part.axis)
             own += count * (more == cuts)

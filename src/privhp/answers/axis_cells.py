@@ -96,6 +96,15 @@ class AxisCells:
         """Codes of the distinct cells along an axis, with the number of their splits."""
         return [self._domain.axis_cells(own.codes, level=own.level)[axis] for own in self.along(axis).groups]
 
+    def are_null(self, axis: int) -> NDArray[np.bool_]:
+        """Mask of the leaves that hold null alone in the column of an axis of values."""
+        null_axis = self._domain.null_axis(axis)
+        if null_axis is None:
+            return np.zeros(self._codes.shape, dtype=np.bool_)
+        null = [(own == 0) & (cuts > 0) for own, cuts in self.distinct(null_axis)]
+        mask: NDArray[np.bool_] = np.concatenate(null)[self.along(null_axis).cell_of_leaf]
+        return mask
+
     def sides(self, axes: tuple[int, ...]) -> Sides:
         """Sides of the leaves along some axes; without an axis, all leaves have the same side."""
         if axes not in self._sides:

@@ -94,7 +94,8 @@ class Dependence:
         if splits.cells is None or not splits.counted:
             return NOTHING
         total = float(self._hierarchy.layers[0].estimate.sum())
-        return measure(*_pool(self._domain, level, splits.cells, splits.axis, other), total=total)
+        cells = splits.cells.two_sided(self._domain, level)
+        return measure(*_pool(self._domain, level, cells, splits.axis, other), total=total)
 
 
 def measure(sides: NDArray[np.intp], counts: Floats, firsts: Floats, variances: Floats, *, total: float) -> Shown:

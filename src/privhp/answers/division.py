@@ -9,6 +9,7 @@ moves enough records. What no leaf shows stays even.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,18 +100,19 @@ class Division:
                 continue
             pooled = None if splits is None else pool_all_splits(self._domain, axis, level, splits)
             own = 0.0 if pooled is None else pooled.own
-            found = None if alone is None else alone.pool(axis, level, own=own)
-            if found is not None and alone is not None:
-                pooled, counted = found, alone.is_counted(level)
             divided = [] if splits is None else [splits.significant.codes]
             divided += [] if alone is None else [alone.cells(level)]
             codes = np.concatenate([leaves.codes[:0], *divided])
             own_sides, cuts = self._domain.axis_cells(codes, level=level)[axis]
-            there = None if inner is None else KnownSides.of_one_sided(own_sides, cuts, codes, level, inner)
+            shown = [] if inner is None else [KnownSides.of_one_sided(own_sides, cuts, codes, level, inner)]
+            by_column = None if alone is None else alone.pool(axis, level, own=own)
+            if by_column is not None and alone is not None and by_column.shared > 0:
+                counted_alone = alone.is_counted(level)
+                shown.append(KnownSides.of_splits(by_column, level, by_column.counts, counted=counted_alone))
             if pooled is not None and pooled.shared > 0:
-                counts = sides.counts(pooled.sides, cuts) if found is None else found.counts
-                split = KnownSides.of_splits(pooled, level, counts, counted=counted)
-                there = split if there is None else split.plus(there)
+                counts = sides.counts(pooled.sides, cuts)
+                shown.append(KnownSides.of_splits(pooled, level, counts, counted=counted))
+            there = reduce(KnownSides.plus, shown) if shown else None
             if there is not None and there.sides.size:
                 known[cuts], imbalances[cuts] = there, own
         return known, imbalances

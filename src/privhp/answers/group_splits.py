@@ -174,10 +174,11 @@ class LevelSides(NamedTuple):
     @classmethod
     def of_level(cls, domain: Domain, level: int, splits: LevelSplits) -> LevelSides | None:
         """Those of a level; None if no cell of it has halves that are counted."""
-        if splits.cells is None or not splits.counted:
+        cells = None if splits.cells is None else splits.cells.two_sided(domain, level)
+        if cells is None or not cells.codes.size or not splits.counted:
             return None
-        along = domain.axis_cells(splits.cells.codes, level=level)
-        return cls(splits.cells, along, *np.unique(along[splits.axis][0], return_inverse=True))
+        along = domain.axis_cells(cells.codes, level=level)
+        return cls(cells, along, *np.unique(along[splits.axis][0], return_inverse=True))
 
     @property
     def divided(self) -> float:

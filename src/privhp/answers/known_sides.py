@@ -139,7 +139,8 @@ class KnownSides(NamedTuple):
         return cls(sides[here], codes[chosen[here]], level, share, *(own[None] for own in rows))
 
     def plus(self, others: KnownSides) -> KnownSides:
-        """These sides and other ones of cells of the same level, without groups."""
+        """These sides, and those of the others that are not among them, of cells of the same level without groups."""
+        others = others.take(np.flatnonzero(~np.isin(others.sides, self.sides)))
         order = np.argsort(np.concatenate([self.sides, others.sides]))
         sides, codes = (np.concatenate(pair)[order] for pair in zip(self[:2], others[:2], strict=True))
         even, *rows = (np.concatenate(pair, axis=-1)[..., order] for pair in zip(self[3:], others[3:], strict=True))

@@ -44,7 +44,8 @@ class NestedSides:
 
     @classmethod
     def of_cells(cls, cells: AxisCells, axis: int, counts: Floats) -> NestedSides:
-        """The sides of cells along an axis, with the counts of the cells."""
+        """The sides of cells along an axis, with the counts of the cells; those of null have no value there."""
+        counts = np.where(cells.are_null(axis), 0.0, counts)
         along, sides = cells.along(axis), cells.distinct(axis)
         cuts = np.concatenate([np.full(own.shape, splits) for own, splits in sides])
         masses = np.bincount(along.cell_of_leaf, weights=counts).astype(np.float64)

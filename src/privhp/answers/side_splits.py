@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import Hierarchy, Layer
 from privhp.answers.histogram import sum_by_index
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
 
 SIGNIFICANCE = 4.0
@@ -47,6 +47,16 @@ class Splits(NamedTuple):
     def significant(self) -> Splits:
         """The cells whose count is significant."""
         return self._chosen(self.counts > SIGNIFICANCE * np.sqrt(self.variance))
+
+    def two_sided(self, domain: Domain, level: int) -> Splits:
+        """The cells of which both halves can hold records. The others, such as null, show nothing of how values divide.
+
+        Args:
+            domain: Domain of the cells.
+            level: Their level.
+        """
+        first, second = _measures_of_halves(domain, self.codes, level)
+        return self._chosen((first > 0) & (second > 0))
 
     def _chosen(self, mask: NDArray[np.bool_]) -> Splits:
         return Splits(self.codes[mask], self.first[mask], self.counts[mask], self.variance[mask])
@@ -117,14 +127,11 @@ def learn_splits(hierarchy: Hierarchy, domain: Domain) -> list[LevelSplits]:
 
 def pool_splits(domain: Domain, axis: int, level: int, splits: Splits) -> SideSplits | None:
     """Pooled splits of the cells of one level; None if no cell has two halves that can hold records."""
-    first = splits.codes << np.uint64(1)
-    halves = [domain.measure(codes, level=level + 1) for codes in (first, first | np.uint64(1))]
-    there = (halves[0] > 0) & (halves[1] > 0)
-    if not there.any():
+    codes, first_count, count, variance = splits.two_sided(domain, level)
+    if not codes.size:
         return None
-    even = (halves[0] / (halves[0] + halves[1]))[there]
-    codes, first_count = splits.codes[there], splits.first[there]
-    count, variance = splits.counts[there], splits.variance[there]
+    first, second = _measures_of_halves(domain, codes, level)
+    even = first / (first + second)
     spread = even * (1.0 - even)
     imbalance = (first_count / count - even) / np.sqrt(spread)
     noise_variance = variance * (0.5 / spread - 1.0)
@@ -151,6 +158,7 @@ def pool_all_splits(domain: Domain, axis: int, level: int, splits: Splits) -> Si
 
     Cells with few records may divide otherwise than others. One by one they are noise, but their sum is not.
     """
+    splits = splits.two_sided(domain, level)
     found = pool_splits(domain, axis, level, splits.significant)
     if found is None:
         return None
@@ -167,6 +175,11 @@ def pool_all_splits(domain: Domain, axis: int, level: int, splits: Splits) -> Si
     sampling = np.maximum(1.0 - imbalances**2, 0.0)
     variances = noises * (0.5 / spread - 1.0) / counts**2 + sampling / counts
     return found._replace(counts=counts, imbalances=imbalances, variances=np.where(clear, variances, found.variances))
+
+
+def _measures_of_halves(domain: Domain, codes: Codes, level: int) -> Floats:
+    """Base measure of both halves of each cell of a level, shape (2, cells)."""
+    return domain.measure(descendants(codes, levels=1).ravel(), level=level + 1).reshape(-1, 2).T
 
 
 def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, Splits]]:

@@ -247,6 +247,10 @@ class Domain(Presentation):
         """
         return [(codes, level)]
 
+    def null_axis(self, axis: int) -> int | None:
+        """The axis that tells null from the values along an axis; None if there is no null, or for this axis itself."""
+        return None
+
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         """Shares of the cells in a region along each axis that the region cuts; their product is the overlap.
 

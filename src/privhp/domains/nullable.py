@@ -258,6 +258,9 @@ class Nullable(Domain):
         inner = self.domain.axis_cells(self._inner(codes, level), level=max(level - 1, 0))
         return [(codes >> np.uint64(max(level - 1, 0)), min(level, 1)), *inner]
 
+    def null_axis(self, axis: int) -> int | None:
+        return 0 if axis else None
+
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         if region is None:
             return [AxisShares(0, self.overlap(None, codes, level=level))]

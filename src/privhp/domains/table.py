@@ -283,6 +283,11 @@ class Table(Domain):
             for own in column.domain.axis_cells(cells, level=bits)
         ]
 
+    def null_axis(self, axis: int) -> int | None:
+        (column, axes), *_ = (own for own in zip(self.columns, self.column_axes, strict=True) if axis in own[1])
+        own = column.domain.null_axis(axis - axes[0])
+        return None if own is None else axes[own]
+
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         check_table_region(region, self)
         parts: list[AxisShares] = []
