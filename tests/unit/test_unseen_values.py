@@ -35,6 +35,9 @@ def test_ranges_and_whole_cells_are_resolved() -> None:
     generator = released(hp.Integers(0, 1023), HEAPS, deepest=5)
     assert generator.mass((0, 511)).resolved
     assert generator.mass((64, 66)).resolved
+    assert generator.cdf([0, 64, 511]).resolved
+    low, high = generator.cdf([0, 64, 511]).interval()
+    assert (low <= high).all()
 
 
 @pytest.mark.parametrize(("deepest", "resolved"), [(8, False), (9, True), (10, True)])

@@ -93,8 +93,11 @@ class MassUncertainty:
         with_leaf = np.asarray((self._bounds[0][0] > 0) | (self.stderr == 0))
         shown = np.array(with_leaf | (self._around_values(2.0)[0] > 0))
         for place in np.flatnonzero(shown & ~with_leaf).tolist():
-            shown.flat[place] = not self._errors.is_unseen(self._asked[place])
+            shown.flat[place] = not self._is_unseen(self._asked[place])
         return shown
+
+    def _is_unseen(self, region: Any) -> bool:
+        return self._errors.is_unseen(region)
 
     def interval(self, z: float) -> tuple[Floats, Floats]:
         """Each mass plus and minus z standard errors, within z standard errors of its bounds; else these bounds.
@@ -221,6 +224,9 @@ class CdfUncertainty(MassUncertainty):
 
     def __init__(self, values: Floats, points: NDArray[Any], errors: StandardErrors) -> None:
         super().__init__(values, errors, errors.cdf_shares, list(points.ravel()))
+
+    def _is_unseen(self, region: Any) -> bool:
+        return False  # values up to a point are no single value
 
 
 class QuantileUncertainty:
