@@ -238,10 +238,11 @@ def test_predictions_are_printed() -> None:
         assert kind in text
 
 
-@pytest.mark.parametrize(("records", "per_person", "little"), [(1_000, 1, True), (10_000, 1, False), (10_000, 9, True)])
+@pytest.mark.parametrize(("records", "per_person", "little"), [(1_999, 1, True), (2_000, 1, False), (10_000, 9, True)])
 def test_little_data_warns(records: int, per_person: int, little: bool) -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=records, max_records_per_person=per_person)
     assert ("little data" in str(plan)) == ("Little data" in plan_warnings(plan)) == little
+    assert ("below 2,000, noise hides" in plan_warnings(plan).get("Little data", "")) == little
 
 
 def test_only_causes_that_occur_are_printed() -> None:

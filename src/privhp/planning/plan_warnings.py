@@ -28,6 +28,6 @@ def describe_little_data(plan: "Plan") -> str | None:
     persons = ", divided by the number per person," if plan.max_records_per_person > 1 else ""
     return (
         f"epsilon times the expected number of records{persons} is {format_number(round_digits(signal))}, which is "
-        "little data: below a few thousand, noise hides most of a distribution, and a flat histogram with well-chosen "
+        f"little data: below {LITTLE:,}, noise hides most of a distribution, and a flat histogram with well-chosen "
         "bins does as well or better"
     )
