@@ -31,6 +31,7 @@ from privhp import (
 from privhp.core.container import RELEASE
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.plan_sizes import PlanSizes
+from privhp.planning.plan_warnings import plan_warnings
 from privhp.release import Release
 
 THREE = Table(c=Interval(0, 1), a=Integers(0, 1000), b=Nullable(Time("2020-01-01", "2021-01-01")))
@@ -111,11 +112,61 @@ def test_columns_of_few_values_in_a_wide_table(passes: int) -> None:
     assert list(auto(few, expected_records=20_000, passes=passes).columns) == ["age", "pay"]
 
 
+QUESTIONS = {f"q{number}": Integers(1, 5) for number in range(63)}
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+@pytest.mark.parametrize("domain", [Integers(1, 5), Interval(0, 100)], ids=repr)
+def test_every_column_of_the_widest_table(domain: Domain, passes: int) -> None:
+    """The default memory suffices for all of them, and their costs still add up to epsilon."""
+    for width in (32, 36, 40, 63):
+        table = Table(dict.fromkeys(list(QUESTIONS)[:width], domain))
+        plan = Plan.auto(table, epsilon=1, expected_records=30_000, passes=passes)
+        assert list(plan.columns) == [column.label for column in table.columns]
+        assert len({*map(str, plan.columns.values())}) == 1
+        assert plan.memory <= 2**20
+        assert plan.nbytes <= plan.memory
+        assert plan.epsilon * (1 - Fraction(1, 2**40)) <= spent(plan) <= plan.epsilon
+
+
+def test_answers_about_one_column_of_a_wide_table() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: 1 + np.minimum(rng.geometric(0.6, 30_000) - 1, 4) for name in list(QUESTIONS)[:40]}
+    table = Table(dict.fromkeys(columns, Integers(1, 5)))
+    with pytest.warns(hp.PrivhpWarning, match="in samples and in answers about several columns"):
+        generator = hp.fit(columns, table, epsilon=1, expected_records=30_000)
+    for name in ("q0", "q39"):
+        assert generator.mass({name: (4, 5)}).value == pytest.approx((columns[name] >= 4).mean(), abs=0.03)
+
+
+def test_columns_of_few_values_need_little_memory() -> None:
+    prices = {f"p{number}": Interval(0, 100) for number in range(10)}
+    table = Table(dict.fromkeys(list(QUESTIONS)[:30], Integers(1, 5)) | prices)
+    some, every = (Plan.auto(table, epsilon=1, expected_records=30_000, memory=own) for own in ("256 KiB", "1 MiB"))
+    assert list(every.columns) == [column.label for column in table.columns]
+    assert set(every.columns) - set(some.columns) == set(prices)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"), [({"memory": "64 KiB"}, "They have"), ({"memory": "256 KiB"}, "Of these, p0, p1"), ({}, None)]
+)
+def test_a_plan_says_which_columns_have_no_counters(changes: dict[str, Any], named: str | None) -> None:
+    columns = {f"q{number}": Integers(1, 5) for number in range(36)} | {
+        f"p{number}": Interval(0, 1) for number in range(2)
+    }
+    plan = Plan.auto(Table(columns), epsilon=1, expected_records=30_000, **changes)
+    text = "no counters of their own, so answers about one of them come from wide cells, too. Leave some columns out"
+    for shown in (" ".join(str(plan).split()), plan_warnings(plan)["Coarse columns"]):
+        assert (text in shown) == (named is not None)
+        assert named is None or named in shown
+        assert ("in answers about several columns" in shown) == (named is None)
+
+
 def test_no_columns_of_one_domain() -> None:
     assert auto(Box([(0, 1)] * 3)).columns == {}
 
 
-@pytest.mark.parametrize("changes", [{"expected_records": 3000}, {"memory": "16 KiB"}, {"epsilon": "0.01"}])
+@pytest.mark.parametrize("changes", [{"expected_records": 3000}, {"memory": "16 KiB"}, {"epsilon": "0.003"}])
 def test_no_columns_with_little_data_or_memory(changes: dict[str, Any]) -> None:
     assert auto(THREE).columns
     plan = auto(THREE, **changes)

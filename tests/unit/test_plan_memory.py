@@ -22,6 +22,8 @@ def test_memory_grows_while_it_gains(errors: list[float], chosen: int) -> None:
         return error if error < limit else math.inf
 
     assert choose_memory(least_error) == MEMORIES[chosen]
+    for least in (MEMORIES[1] - 1, MEMORIES[1]):
+        assert choose_memory(least_error, least=least) >= MEMORIES[1]
 
 
 def test_default_memory_follows_the_records() -> None:

@@ -208,8 +208,9 @@ class Plan(PlanLayout):
             domain: Domain of the records.
             epsilon: Total privacy budget.
             expected_records: Expected number of records: a public guess, never a count of the data.
-            memory: Bytes for all counters and the scratch memory, such as 65536 or "64 KiB". By default 256 KiB, or up
-                to 64 MiB while four times as much saves a twentieth of the predicted error.
+            memory: Bytes for all counters and the scratch memory, such as 65536 or "64 KiB". By default 256 KiB, 1 MiB
+                for a table of very many columns, or up to 64 MiB while four times as much saves a twentieth of the
+                predicted error.
             passes: Number of times that the data is read: 1, or 2 or 3 to learn a partition.
             partition: A partition that is known before, for a plan of one pass: a `Partition`, a plan with one,
                 or an earlier generator of such data.
@@ -246,9 +247,9 @@ class Plan(PlanLayout):
         if memory is not None:
             limit = read_memory(memory)
         elif known is not None:
-            limit = memory_of(known)
+            limit = memory_of(known, least=planner.least_memory)
         else:
-            limit = choose_memory(planner.least_error)
+            limit = choose_memory(planner.least_error, least=planner.least_memory)
         columns, sizes = planner.plan(limit)
         return cls(
             domain,

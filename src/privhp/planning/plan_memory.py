@@ -23,23 +23,25 @@ MIN_GAIN = 0.05
 """Share of the predicted error that four times the memory must save to be the default. Measured gains are larger."""
 
 
-def choose_memory(least_error: Callable[[int, float], float]) -> int:
+def choose_memory(least_error: Callable[[int, float], float], *, least: int = 0) -> int:
     """The least memory from which four times as much saves little of the predicted error.
 
     Args:
         least_error: Least predicted error for a memory, and the error from which on it counts as infinite.
+        least: Bytes that it has at least.
     """
-    error = least_error(MEMORIES[0], math.inf)
-    for memory, more in pairwise(MEMORIES):
+    memories = [memory for memory in MEMORIES if memory >= least]
+    error = least_error(memories[0], math.inf)
+    for memory, more in pairwise(memories):
         error = least_error(more, error * (1.0 - MIN_GAIN))
         if math.isinf(error):
             return memory
     return MEMORIES[-1]
 
 
-def memory_of(partition: Partition) -> int:
-    """The least default memory that holds a partition that is known before, and levels above it."""
-    return next((memory for memory in MEMORIES if 2 * partition.nbytes <= memory), MEMORIES[-1])
+def memory_of(partition: Partition, *, least: int = 0) -> int:
+    """The least default memory of so many bytes that holds a partition that is known before, and levels above it."""
+    return next((memory for memory in MEMORIES if max(2 * partition.nbytes, least) <= memory), MEMORIES[-1])
 
 
 def typical_error(plan: "Plan") -> float:

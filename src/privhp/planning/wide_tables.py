@@ -1,5 +1,6 @@
 """Columns of a table that a plan hardly resolves, since all columns share the splits."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from privhp.planning.error_model import leaf_level
@@ -41,12 +42,25 @@ def describe_coarse_columns(plan: "Plan") -> str | None:
     coarse = coarse_columns(plan)
     if not coarse:
         return None
-    more = len(coarse) - _MOST_NAMES
-    named = ", ".join(coarse[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    where = "in samples and in answers about several columns " if plan.columns else ""
+    alone = [name for name in coarse if name not in plan.columns]
+    where = "" if alone else "in samples and in answers about several columns "
     return (
         f"too many columns: {len(coarse)} of {len(plan.domain.columns)} are split at most {FEW_SPLITS} times, so "
-        f"{where}most of their values are not told apart: {named}. Leave some columns out, raise the weight of the "
-        "important ones, or give more memory; for wide tables use a tool that fits a model to noisy marginals, such as "
-        "mbi (private-pgm) or dpsynth"
+        f"{where}most of their values are not told apart: {_list_names(coarse)}. {_describe_alone(alone, coarse)}"
+        "Leave some columns out, raise the weight of the important ones, or give more memory; for wide tables use a "
+        "tool that fits a model to noisy marginals, such as mbi (private-pgm) or dpsynth"
     )
+
+
+def _describe_alone(alone: Sequence[str], coarse: Sequence[str]) -> str:
+    """Sentence on coarse columns without counters of their own, if there are any."""
+    if not alone:
+        return ""
+    which = "They" if len(alone) == len(coarse) else f"Of these, {_list_names(alone)}"
+    return f"{which} have no counters of their own, so answers about one of them come from wide cells, too. "
+
+
+def _list_names(names: Sequence[str]) -> str:
+    """The first names, and the number of the others."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
