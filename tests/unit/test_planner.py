@@ -34,7 +34,7 @@ def test_search_equals_the_one_without_bounds(domain: Domain, passes: int, recor
     """Without bounds, the error of each shape is computed as a whole, and the best ones are those of all shapes."""
     planner, slow = (make_planner(domain, passes=passes, records=records) for _ in range(2))
     with mock.patch.object(Planner, "_least_errors", return_value=(0.0,) * 4):
-        shapes = [shape for shape in slow._shapes() if shape.root is not None or not slow._learns]
+        shapes = [shape for shape in slow._shapes if shape.root is not None or not slow._shapes.learns]
         errors = sorted(slow._error(shape, slow._initial_shares(shape)) for shape in shapes)
         expected = slow.sizes()
     assert [error for error, _ in planner._finalists] == errors[: len(planner._finalists)]
@@ -47,7 +47,7 @@ def test_search_equals_the_one_without_bounds(domain: Domain, passes: int, recor
 def test_no_error_is_below_its_bound(domain: Domain, passes: int) -> None:
     planner = make_planner(domain, passes=passes)
     bounds = [
-        (planner._error(own, planner._initial_shares(own)), planner._least_errors(own)) for own in planner._shapes()
+        (planner._error(own, planner._initial_shares(own)), planner._least_errors(own)) for own in planner._shapes
     ]
     assert all(error >= math.prod(least) for error, least in bounds)
     assert sum(math.prod(least) > error / 100 for error, least in bounds) > len(bounds) / 20  # the bounds say something

@@ -1,28 +1,26 @@
 """Planner: the sizes and budgets with the least predicted error.
 
 The planner takes public parameters (domain, epsilon, expected number of
-records, memory), enumerates candidate shapes, optimises the budgets of the best
+records, memory), takes all candidate shapes, optimises the budgets of the best
 ones and returns the sizes and budgets with the least error under the error model.
 """
 
 import math
 from bisect import bisect_left, insort
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
 
 from privhp.core.budget import Neighbours, amplified_budget, noise_variance, sensitivity, split_epsilon
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
 from privhp.planning.error_model import KNOWN, LearnedPartition, Sketches, distance_without_noise, predict
 from privhp.planning.learning import Learning, LearningPass
-from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_MEMORY, MAX_WIDTH
-from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
+from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_MEMORY
+from privhp.planning.partition import MAX_LEAVES, Partition
 from privhp.planning.plan_sizes import PlanSizes
+from privhp.planning.shapes import Shape, Shapes
 from privhp.planning.streams import STREAMS, Geometry, expect
-from privhp.planning.tuning import resolved_level
 
 LEAST_ERROR = 1e-30
 """Predicted errors below it are equal: of a stream that the leaves of a domain show exactly."""
@@ -40,35 +38,6 @@ def learning_rates(domain: Domain, passes: int, *, known: bool) -> tuple[Fractio
     if passes > len(rates) or (passes and known):
         raise PlanError(f"expected passes= from 1 to {len(rates) + 1}, and 1 with partition=, got {passes + 1}")
     return rates[-passes:] if passes else ()
-
-
-class Shape(NamedTuple):
-    """Candidate sizes: the measured levels and their counters.
-
-    Args:
-        exact: Exact levels, coarsest first.
-        root: Root level of a partition.
-        nbytes: Bytes of the partition.
-        sketched: Sketched levels, coarsest first.
-        width: Buckets of a sketch row.
-    """
-
-    exact: tuple[int, ...]
-    root: int | None = None
-    nbytes: int = 0
-    sketched: tuple[int, ...] = ()
-    width: int = 0
-
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """All measured levels, coarsest first."""
-        return (*self.exact, *(() if self.root is None else (self.root,)), *self.sketched)
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """Levels whose budgets are varied together: the sketched levels, and each other level by itself."""
-        alone: list[tuple[int, ...]] = [(level,) for level in self.levels if level not in self.sketched]
-        return [*alone, self.sketched] if self.sketched else alone
 
 
 class Planner:
@@ -118,6 +87,14 @@ class Planner:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
         if partition is not None:
             self._check_fit(partition, memory)
+        self._shapes = Shapes(
+            self._geometry,
+            epsilon=epsilon,
+            expected_records=expected_records,
+            counters=self._counters,
+            has_rates=bool(rates),
+            partition=partition,
+        )
 
     def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
@@ -156,8 +133,8 @@ class Planner:
 
     def _best_shapes(self, number: int, limit: float) -> list[tuple[float, Shape]]:
         """Some shapes with the least predicted errors, for the budgets that the search starts from, below a limit."""
-        shapes = list(self._shapes())
-        learned = [shape for shape in shapes if shape.root is not None] if self._learns else []
+        shapes = list(self._shapes)
+        learned = [shape for shape in shapes if shape.root is not None] if self._shapes.learns else []
         best: list[tuple[float, Shape]] = []
         for shape in learned or shapes:
             if math.prod(self._least_errors(shape)) >= limit:
@@ -190,92 +167,6 @@ class Planner:
                 f"the partition of {partition.size:,} leaves needs memory= of at least {least} bytes, got {memory}; "
                 "give more, or leave out partition="
             )
-
-    def _shapes(self) -> Iterator[Shape]:
-        """Candidate shapes: equally spaced exact levels, alone or above a partition or sketches."""
-        tuning = self._tuning
-        levels = self._exact_levels()
-        sketched_from = max(4, levels[-1][-1] - tuning.sketched_window) if levels[-1] else 0
-        for exact in levels:
-            left = self._counters - sum(2**level for level in exact)
-            if self._partition is not None:
-                yield from self._partition_shapes(self._partition, exact, left)
-            elif self._rates:
-                yield from self._learned_shapes(exact, left)
-            elif exact[-1] >= sketched_from:
-                yield from self._sketched_shapes(exact, left)
-            if exact and self._partition is None:
-                yield Shape(exact)
-
-    def _exact_levels(self) -> list[tuple[int, ...]]:
-        """Candidate exact levels that fit: some with equal distances, or none above a partition on a line."""
-        tuning, resolved = self._tuning, resolved_level(self._epsilon, self._expected_records) + 2
-        most = min(int(math.log2(self._counters)), self._geometry.depth, resolved)
-        has_partition = self._partition is not None or bool(self._rates)
-        levels = tuning.max_exact_levels_above_learned if has_partition else tuning.max_exact_levels_alone
-        equal = (
-            tuple(range(top - step * (count - 1), top + 1, step))
-            for top in range(1, most + 1)
-            for count in range(1, levels + 1)
-            for step in (range(2, 6) if count > 1 else (1,))
-        )
-        fitting = [
-            exact
-            for exact in equal
-            if 1 <= exact[0] <= tuning.max_first_exact_level and sum(2**level for level in exact) <= self._counters
-        ]
-        return [(), *fitting] if self._learns and self._geometry.is_line else fitting
-
-    @property
-    def _learns(self) -> bool:
-        """Whether a partition is learned, whatever the error model says: it adapts to data that is unlike its streams.
-
-        Off lines, levels alone are no worse for little data.
-        """
-        resolved = resolved_level(self._epsilon, self._expected_records)
-        if not self._rates or not (self._geometry.is_line or resolved >= self._tuning.min_learning_level):
-            return False
-        roots = self._root_levels(self._counters * COUNTER_BYTES)
-        return bool(roots) and roots[-1] < self._geometry.depth
-
-    def _partition_shapes(self, partition: Partition, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
-        """Shapes with a partition that is known before below the exact levels."""
-        if exact[-1] < partition.min_level and partition.nbytes <= left * COUNTER_BYTES:
-            yield Shape(exact, root=partition.min_level, nbytes=partition.nbytes)
-
-    def _learned_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
-        """Shapes with a partition to learn below the exact levels."""
-        tuning = self._tuning
-        if min(exact, default=63) < tuning.min_first_exact_level:
-            return
-        for level in self._root_levels(left * COUNTER_BYTES):
-            if tuning.min_levels_above_learned <= level - max(exact, default=0) <= tuning.max_levels_above_learned:
-                if level < self._geometry.depth:
-                    yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
-                elif 2**level <= left:  # its cells cannot be split, so there is nothing to learn
-                    yield Shape((*exact, level))
-
-    def _root_levels(self, nbytes: int) -> list[int]:
-        """Root levels of a partition in a memory: on a line the deepest one whose cells hold enough records."""
-        tuning, depth = self._tuning, self._geometry.depth
-        limit = min(tuning.root_limit(self._epsilon, self._expected_records), depth)
-        if self._geometry.is_line and complete_nbytes(limit) * tuning.leaves_per_deepest_root <= nbytes:
-            return [limit]
-        levels = [
-            level
-            for level in range(1, limit + 1)
-            if complete_nbytes(level) * tuning.leaves_per_root <= nbytes or level == depth
-        ]
-        return levels[-1:] if self._geometry.is_line else levels
-
-    def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
-        """Shapes with sketched levels below the exact levels."""
-        rows, step = self._tuning.sketch_rows, self._tuning.sketch_step
-        for count in (1, 2, 3, 5, 8):
-            deepest = exact[-1] + step * count
-            width = min(left // (rows * count), MAX_WIDTH) // 16 * 16
-            if deepest <= self._geometry.depth and width >= self._tuning.min_sketch_width:
-                yield Shape(exact, sketched=tuple(range(exact[-1] + step, deepest + 1, step)), width=width)
 
     def _optimise(self, shape: Shape) -> tuple[float, Shape, dict[int, float]]:
         """Coordinate descent on the budget shares of a shape: the predicted error, the shape and its shares."""
