@@ -64,6 +64,11 @@ def test_usage_errors(refused, arguments, says):
         ),
         (["plan", "--epsilom=1"], "--epsilom; did you mean --epsilon? see privhp plan --help"),
         (["plan", "--eps", "1"], "--eps; did you mean --epsilon? see privhp plan --help"),
+        (
+            ["fit", "d.csv", "--expected-record", "6e4", "--bogus", "--delimeter=;", "--bogus"],
+            "--expected-record; did you mean --expected-records? --bogus; --delimeter; did you mean --delimiter? "
+            "see privhp fit --help",
+        ),
         (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns? see privhp fit --help"),
         (["sample", "r", "--qqqqqqq", "-o", "c.csv"], "--qqqqqqq; see privhp sample --help"),
         (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
@@ -164,6 +169,7 @@ def test_imports_of_help():
 def test_exit_codes_in_help(run):
     text = " ".join(run("--help").out.split())
     assert "0 done; 1 failed" in text
+    assert "fewer records than fit --min-records" in " ".join(text.split())
     assert "2 refused" in text
     assert "130 interrupted" in text
 

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import itertools
+from collections.abc import Iterable
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 
@@ -17,8 +18,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and where to find help, and exit."""
-        end = "" if message.endswith("?") else ";"
-        self.exit(2, f"privhp: error: {message}{end} see {self.prog} --help\n")
+        self.exit(2, f"privhp: error: {_join([message, f'see {self.prog} --help'])}\n")
+
+
+def _join(parts: Iterable[str]) -> str:
+    """Parts of a message with semicolons between them, except behind a question."""
+    *first, last = parts
+    return "".join(part + (" " if part.endswith("?") else "; ") for part in first) + last
 
 
 class _StoreOnce(argparse.Action):
@@ -66,18 +72,19 @@ class CommandParser(Parser):
         """Parse arguments; an unknown option is reported before a missing one."""
         self._given = list(args)
         self.stored.clear()
-        for argument in itertools.takewhile("--".__ne__, args):
-            option = argument.partition("=")[0]
-            if option.startswith("--") and option not in self.option_names:
-                self.error(f"unrecognized arguments: {option}{self._suggestion(option)}")
+        arguments = list(itertools.takewhile("--".__ne__, args))
+        options = [own.partition("=")[0] for own in arguments if own.startswith("--")]
+        if mistaken := [own for own in dict.fromkeys(options) if own not in self.option_names]:
+            self.error(f"unrecognized arguments: {_join(own + self._suggestion(own) for own in mistaken)}")
+        for argument in arguments:
             if argument.startswith("-n") and self._takes_number:
                 self.error(f"unrecognized arguments: {argument}; write the number alone: {self.prog} FILE 9")
-        options, unknown = super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             number = "-n" in self.option_names and unknown[0][0].isdigit()
             advice = f"; did you mean -n {unknown[0]}?" if number else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{advice}")
-        return options, unknown
+        return parsed, unknown
 
     @property
     def _takes_number(self) -> bool:

@@ -39,8 +39,8 @@ examples:
 privhp COMMAND --help shows examples of each command.
 
 exit codes:
-  0 done; 1 failed: a system error or an internal error, or a claim that privhp audit refuted;
-  2 refused, with one line that says why and what to do; 130 interrupted
+  0 done; 1 failed: a system error or an internal error, a claim that privhp audit refuted, or fewer
+  records than fit --min-records; 2 refused, with one line that says why and what to do; 130 interrupted
 """
 
 
