@@ -362,3 +362,13 @@ def test_declared_delimiter_is_named(refused, tmp_path):
     (tmp_path / "a.log").write_text('- "GET \\"x\\" y" 200\n')
     line = refused("init", "a.log", "--no-header", "--delimiter", "space", "-o", "a.toml")
     assert "expected a first line with fields, separated by spaces, and quotes that are closed" in line
+    assert "give --csv unquoted if quotes are characters like others, or write the domain file by hand" in line
+
+
+def test_reading_of_the_first_line(run, tmp_path):
+    """As fit reads it, which the next command says."""
+    (tmp_path / "a.log").write_text('- "GET \\"x\\" y" 200\n')
+    out = run("init", "a.log", "--no-header", "--delimiter", "space", "--csv", "unquoted").out
+    assert "Then: privhp fit a.log domain.toml --csv unquoted --no-header --columns 1,2,3,4,5 --delimiter space" in out
+    (tmp_path / "b.csv").write_text("a,b\n1,2\n")
+    assert run("init", "b.csv", "--header", "--csv", "lines", "--force").out.endswith("domain.toml --csv lines\n")

@@ -42,6 +42,11 @@ def answers(run, *arguments):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def test_shares_in_place_of_a_mean(refused, trips):
+    line = refused("query", trips, "--shares", "--marginal", "kind", "--mean")
+    assert line.endswith("; use --shares alone, the share of each value\n")
+
+
 def test_shares(run, trips):
     generator = hp.load(trips)
     cash, late = answers(run, trips, "--where", "kind = cash and fare < 25", "--where", "delay >= 50")

@@ -47,6 +47,9 @@ _COMMANDS = {
     "load it with privhp.load": "use it with privhp query, sample or report",
     "open it with privhp.resume": "continue it with privhp fit --resume, or merge it with privhp merge",
     "read it with privhp.Tally.from_bytes": "read it in Python with Tally.from_bytes",
+    "closed and doubled inside; write": "closed and doubled inside; give --csv unquoted if quotes are characters like "
+    "others, or write",
+    "use shares(), the share of each value": "use --shares alone, the share of each value",
     "not written by privhp.save": "not written by privhp",
     "privhp.save writes one": "privhp fit writes one",
 }

@@ -153,14 +153,7 @@ def add_csv(parser: CommandParser) -> None:
         action="store_true",
         help="the files have no header; columns are numbered from 1; without --columns, the first columns are read",
     )
-    group.add_argument(
-        "--csv",
-        choices=["rfc4180", "lines", "unquoted"],
-        default="rfc4180",
-        help="what a record is; rfc4180: quoted line breaks belong to the record, as CSV writers write them, and all "
-        "quotes must be balanced; lines: every line is a record, for logs; unquoted: the same, and quotes are "
-        "characters like others; default rfc4180",
-    )
+    add_records(group)
     add_text(group)
     group.add_argument(
         "--null",
@@ -172,6 +165,18 @@ def add_csv(parser: CommandParser) -> None:
     group.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of numbers; default .")
     group.add_argument("--thousands", metavar="CHARACTER", help="separator of groups of three digits, such as . or ,")
     group.add_argument("--currency", metavar="SIGN", help="sign before or behind a number, such as $, EUR or %%")
+
+
+def add_records(group: Options) -> None:
+    """Add what a record of CSV files is."""
+    group.add_argument(
+        "--csv",
+        choices=["rfc4180", "lines", "unquoted"],
+        default="rfc4180",
+        help="what a record is; rfc4180: quoted line breaks belong to the record, as CSV writers write them, and all "
+        "quotes must be balanced; lines: every line is a record, for logs; unquoted: the same, and quotes are "
+        "characters like others; default rfc4180",
+    )
 
 
 def add_text(group: Options) -> None:

@@ -4,7 +4,7 @@ import shlex
 from argparse import Namespace
 from functools import partial
 
-from privhp.cli.options import add_file, add_output, add_text, quote_character
+from privhp.cli.options import add_file, add_output, add_records, add_text, quote_character
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -44,6 +44,7 @@ def add(commands: Commands) -> None:
         action="store_false",
         help="the first line of the CSV file is a record; the columns are numbered from 1",
     )
+    add_records(parser)
     add_text(parser)
     add_output(parser, "file to write; default domain.toml", default="domain.toml")
 
@@ -65,7 +66,7 @@ def run(options: Namespace) -> None:
         raise FileError("init cannot read a schema from standard input; give a file")
     first, *_ = find_files(options.data)  # a missing input is reported before an output that exists
     output = check_output(options)
-    dialect = CsvDialect(delimiter=options.delimiter, encoding=options.encoding)
+    dialect = CsvDialect(records=options.csv, delimiter=options.delimiter, encoding=options.encoding)
     columns = read_file(partial(read_schema, header=options.header, csv=dialect), first.name)
     text = domain_template(columns, header=options.header)
     write_file(output, [text.encode()], mode=0o644, replace=options.force)
@@ -86,7 +87,9 @@ def _next_command(options: Namespace, width: int) -> str:
     """
     numbers = ",".join(map(str, range(1, width + 1)))
     numbered = f" --no-header --columns {numbers}" if options.header is False else ""
-    lines = " --csv lines" if options.header is False and options.delimiter == " " else ""
+    is_log = options.csv == "rfc4180" and options.header is False and options.delimiter == " "
+    records = "lines" if is_log else options.csv
+    lines = "" if records == "rfc4180" else f" --csv {records}"
     delimiter = "" if options.delimiter is None else f" --delimiter {quote_character(options.delimiter)}"
     encoding = "" if options.encoding == "utf-8" else f" --encoding {options.encoding}"
     return f"privhp fit {shlex.join([*options.data, options.output])}{lines}{numbered}{delimiter}{encoding}"
