@@ -155,9 +155,7 @@ def test_release_of_noise(run, tmp_path):
     (tmp_path / "n.csv").write_text("n\n" + "-1\n" * 300)
     plan = ["--domain", "n=integers:0:15", "--epsilon", "1", "--expected-records", "1e4"]
     assert run("fit", "n.csv", *plan, "-o", "n.privhp").code == 0
-    said = (
-        "were counted and 10,000 were expected, so answers and samples are mostly noise; privhp inspect n.privhp names"
-    )
+    said = "counted and 10,000 were expected, so answers and samples are mostly noise; privhp inspect n.privhp names"
     where, sample = ["--where", "n < 8", "--json"], ["-n", "1", "-o", "s.csv", "--quiet"]
     for command in (["query", "n.privhp", *where], ["quantiles", "n.privhp"], ["sample", "n.privhp", *sample]):
         code, _, err = run(*command)

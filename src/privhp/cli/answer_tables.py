@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
-from privhp.answers.generator import NOISE_Z, Generator
+from privhp.answers.generator import Generator
 from privhp.answers.heavy_hitters import describe_remaining
 from privhp.answers.regions import describe_outside, is_outside
 from privhp.cli.plan_options import would_learn
@@ -16,6 +16,9 @@ from privhp.cli.streams import print_object
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
 from privhp.errors import DomainError, PrivhpWarning, QueryError
+
+HARDLY_Z = 6.0
+"""Standard errors below which noise is more than a sixth of the number of records."""
 
 ERROR_HEADER = ("standard error", "90% from", "to")
 _ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
@@ -130,8 +133,8 @@ def name_outside(generator: Generator, options: Namespace) -> str | None:
 
 
 def describe_noise(generator: Generator, name: str) -> str | None:
-    """Sentence on a release whose number of records is within its noise and below the expected one; else None."""
-    if not generator.is_below_expected or generator.total > NOISE_Z * generator.total_stderr:
+    """Sentence on a release whose number of records is hardly above its noise and below the expected one; else None."""
+    if not generator.is_below_expected or generator.total > HARDLY_Z * generator.total_stderr:
         return None
     return (
         f"{name}: {generator.counted_text} and {generator.plan.expected_records:,} were expected, so "
