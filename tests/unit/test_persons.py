@@ -1,5 +1,6 @@
 """Columns of persons in files, frames and batches, and what is refused."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -173,6 +174,18 @@ def test_ids() -> None:
     for ids_of_type in (np.array(["2020-01-01"], dtype="M8[D]"), np.array([True])):
         with pytest.raises(hp.RecordsError, match="ids of persons"):
             keep_first(ids_of_type, 1)
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "-1e999999999", "1e-999999999", "1e1024", "Infinity", "sNaN"])
+def test_ids_with_many_digits_are_invalid(number: str) -> None:
+    """Without a number of as many digits being computed."""
+    assert keep_first([7, Decimal(number), Decimal("7.0"), 8], 1).tolist() == [0, 3]
+
+
+def test_ids_that_are_equal_as_numbers_are_one_person() -> None:
+    long = Decimal("1e1023")
+    ids = [10, Decimal("1e1"), 10.0, "10", int(long), long, Decimal("10.5")]
+    assert keep_first(ids, 1).tolist() == [0, 4]
 
 
 def test_lengths_are_equal() -> None:

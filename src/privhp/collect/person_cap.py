@@ -16,6 +16,7 @@ MAX_ID bytes, cannot be read and is not kept.
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from numbers import Number
 from typing import Any, NamedTuple
@@ -201,6 +202,8 @@ def _as_bytes(value: Any) -> bytes | None:
         return value.encode("utf-8", "surrogatepass")
     if isinstance(value, Number) and not isinstance(value, bool | np.bool_):
         number: Any = value
+        if isinstance(value, Decimal) and value.adjusted() >= MAX_ID:  # as an int it would take all its digits
+            return None
         rounded = isinstance(value, float | np.floating) and abs(number) > _EXACT
         return b"%d" % int(number) if number == int(number) and not rounded else None
     return str(value).encode() if is_uuid(value) else None
