@@ -208,7 +208,7 @@ def replace_records(column: Column, dtype: np.dtype[Any], read: Callable[[NDArra
         dtype: Type of the records.
         read: Values of an array of such records.
     """
-    rows = [row for row, value in enumerate(column.values) if isinstance(value, np.void) and value.dtype == dtype]
+    rows = [row for row, value in enumerate(column.values) if issubclass(type(value), np.void) and value.dtype == dtype]
     if not rows:
         return column
     values = list(column.values)

@@ -35,11 +35,12 @@ def to_column(records: Any) -> Column:
 
 
 def is_column(records: Any) -> bool:
-    """Whether a batch is a single column of a data frame library."""
+    """Whether a batch is a single column of a data frame library, by its type: it may be a record that raises."""
+    kind = type(records)
     if _library(records) == "pyarrow":
-        return hasattr(records, "type")  # tables and readers have none
-    known = _library(records) != "" or hasattr(records, "__arrow_c_stream__")
-    return known and hasattr(records, "dtype")
+        return hasattr(kind, "type")  # tables and readers have none
+    known = _library(records) != "" or hasattr(kind, "__arrow_c_stream__")
+    return known and hasattr(kind, "dtype")
 
 
 def _library(records: Any) -> str:
@@ -110,7 +111,7 @@ def _from_pandas(series: Any) -> Column:
     if hasattr(dtype, "categories"):
         own = getattr(series, "cat", series)
         codes = np.asarray(own.codes).astype(np.int64)
-        return Column(codes, null=codes < 0, dictionary=list(own.categories))
+        return _with_dictionary(Column(codes, null=codes < 0), _as_objects(own.categories))
     if hasattr(dtype, "tz"):  # the values are UTC
         return Column(np.asarray(series, dtype=f"M8[{dtype.unit}]"), zone=dtype.tz)
     return _from_array_like(series)

@@ -1,11 +1,15 @@
-"""Forms of data in memory, by the types of objects alone: frames, tables, columns, queries and lists of batches."""
+"""Forms of data in memory, by the types of objects alone: frames, tables, columns, queries and lists of batches.
+
+An element of a list may be a record. No attribute of it is read before its type
+is known, since a record may compute its attributes, and raise.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from privhp.domains.column import Column
+from privhp.domains.column import Column, attempt
 from privhp.domains.column_batch import ColumnBatch, holds_values
 from privhp.domains.domain import Domain
 from privhp.domains.to_column import is_column
@@ -17,17 +21,17 @@ _OVERLAPPING = ("BaseWindow", "Rolling", "Expanding", "Resampler")
 
 def is_frame(data: Any) -> bool:
     """Whether data is a pandas frame."""
-    return hasattr(data, "iloc") and hasattr(data, "columns")
+    return hasattr(type(data), "iloc") and hasattr(type(data), "columns")
 
 
 def is_lazy(data: Any) -> bool:
     """Whether data is a polars LazyFrame."""
-    return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
+    return type(data).__name__ == "LazyFrame" and hasattr(type(data), "collect")
 
 
 def is_stream(data: Any) -> bool:
     """Whether data is an Arrow stream. A pandas frame is sliced instead, since conversion would copy all of it."""
-    return hasattr(data, "__arrow_c_stream__") and not is_frame(data) and not is_column(data)
+    return hasattr(type(data), "__arrow_c_stream__") and not is_frame(data) and not is_column(data)
 
 
 def is_table(data: Any) -> bool:
@@ -72,9 +76,9 @@ def _is_iterable_alone(data: Any) -> bool:
 
 def _is_batch(data: Any) -> bool:
     """Whether an element of a list is a batch that can be read again, and no record, as a column or an array may be."""
-    if isinstance(data, np.ndarray):
-        return data.ndim > (1 if data.dtype.names is None else 0)
-    return is_frame(data) or is_lazy(data) or (is_stream(data) and hasattr(data, "__len__"))
+    if issubclass(type(data), np.ndarray):  # isinstance would ask the object for its class
+        return bool(data.ndim > (1 if data.dtype.names is None else 0))
+    return is_frame(data) or is_lazy(data) or (is_stream(data) and hasattr(type(data), "__len__"))
 
 
 def _check_list(data: Sequence[Any]) -> None:
@@ -135,12 +139,14 @@ def check_batch(data: Any, domain: Domain) -> None:
 
 def _may_be_batch(data: Any) -> bool:
     """Whether an element of an iterator is of a type of batches."""
-    if isinstance(data, Mapping):
-        return bool(data) and all(map(holds_values, data.values()))
-    if isinstance(data, np.generic) or getattr(data, "ndim", 1) == 0 or hasattr(data, "as_py"):  # single values
+    kind = type(data)
+    if issubclass(kind, Mapping):
+        return bool(attempt(data, lambda own: own and all(map(holds_values, own.values())), False))
+    if issubclass(kind, np.generic) or hasattr(kind, "as_py"):  # single values
         return False
-    known = isinstance(data, list | range | Column | ColumnBatch) or is_frame(data) or is_lazy(data) or is_stream(data)
-    return known or is_column(data) or hasattr(data, "__array__")
+    if issubclass(kind, list | range | Column | ColumnBatch) or is_frame(data) or is_lazy(data) or is_stream(data):
+        return True
+    return is_column(data) or (hasattr(kind, "__array__") and attempt(data, lambda own: own.ndim, 1) != 0)
 
 
 def _is_cursor(data: Any) -> bool:
@@ -150,7 +156,7 @@ def _is_cursor(data: Any) -> bool:
 
 def _is_series(data: Any) -> bool:
     """Whether data is a pandas series."""
-    return is_column(data) and hasattr(data, "iloc")
+    return is_column(data) and hasattr(type(data), "iloc")
 
 
 def _is_nested(dtype: Any) -> bool:

@@ -77,6 +77,6 @@ def _file_names(data: Any) -> list[str] | None:
             advice = "pass its path" if isinstance(name, str) else "write it to a file, or pass its records"
             raise RecordsError(f"expected a path or a file that was opened by name and not yet read; {advice}")
         return [name]
-    if isinstance(data, list | tuple) and data and all(isinstance(item, PurePath) for item in data):
+    if isinstance(data, list | tuple) and data and all(issubclass(type(item), PurePath) for item in data):
         return [os.fspath(item) for item in data]
     return None
