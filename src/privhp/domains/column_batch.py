@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from privhp.domains.comparisons import suggest
 from privhp.domains.conversion import as_floats
 from privhp.domains.fields import Field, check_longitude_first
 from privhp.domains.to_column import is_column, to_column
+from privhp.domains.unread_data import collect
 from privhp.errors import RecordsError
 
 _OF_RECORDS = re.compile(r"object|struct|map|array|\w*list|extension", re.IGNORECASE)
@@ -77,33 +78,33 @@ def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
     """The named columns of a batch, in this order."""
     if isinstance(records, np.ndarray) and records.ndim and records.dtype.kind != "O":
         return _from_array(records, names)
+    records = collect(records)
     known = _column_names(records)
     if known is not None:
         return _from_frame(records, known, names)
     if is_column(records):
         return _from_column(records, names)
-    if hasattr(records, "__arrow_c_stream__"):
-        return _from_frame(table := _arrow_table(records), table.column_names, names)
     single = isinstance(records, str | bytes | np.generic) or getattr(records, "ndim", 1) == 0
     if single or not hasattr(records, "__iter__"):
         raise RecordsError(f"expected a batch of records with columns, got {type(records).__name__}")
     return _from_sequence(records, names)
 
 
-def is_frame(records: Any) -> bool:
-    """Whether a batch is a data frame or an Arrow table."""
-    return not isinstance(records, np.ndarray | Mapping) and _column_names(records) is not None
-
-
-def frame_columns(frame: Any, names: Sequence[str] | None, fields: Sequence[Field]) -> ColumnBatch:
-    """The columns of a data frame that make a record of a domain without columns.
+def frame_columns(records: Any, names: Sequence[str] | None, list_fields: Callable[[], Sequence[Field]]) -> Any:
+    """The columns of a data frame or a query that make a record of a domain without columns; other batches unchanged.
 
     Args:
-        frame: The data frame.
+        records: The batch.
         names: Names of the columns; None if the frame has no others.
-        fields: The values of a record.
+        list_fields: Returns the values of a record.
     """
-    known = _column_names(frame) or []
+    if isinstance(records, np.ndarray | Mapping | ColumnBatch):
+        return records
+    frame = collect(records)
+    known = _column_names(frame)
+    if known is None:
+        return frame
+    fields = list_fields()
     if names is None and len(known) != len(fields):
         hint = describe_columns(known, "", levels=index_levels(frame))
         raise RecordsError(f"{describe_width('a table', len(fields))}frame[{['NAME'] * len(fields)}]; {hint}")
@@ -213,16 +214,6 @@ def describe_columns(known: Sequence[Any], asked: str, *, levels: Sequence[Any] 
 def index_levels(frame: Any) -> list[Any]:
     """Names of the levels of the index of a pandas frame; none for other data."""
     return list(getattr(getattr(frame, "index", None), "names", ()))
-
-
-def _arrow_table(records: Any) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise RecordsError(
-            f"reading a {type(records).__name__} needs pyarrow; install it, or pass a dict of arrays"
-        ) from None
-    return pa.table(records)
 
 
 def _from_sequence(records: Any, names: Sequence[str]) -> ColumnBatch:

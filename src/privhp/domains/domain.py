@@ -19,7 +19,7 @@ from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import Codes, Floats
 from privhp.core.display import render
 from privhp.domains import registry
-from privhp.domains.column_batch import ColumnBatch, frame_columns, is_frame
+from privhp.domains.column_batch import ColumnBatch, frame_columns
 from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.domains.presentation import Presentation
 from privhp.domains.shares import ALMOST_ONE, AxisShares
@@ -129,9 +129,8 @@ class Domain(Presentation):
 
     def as_batch(self, records: Any) -> Any:
         """A batch of any library or reader in the form that `encode` sees: a `Column`, which can be sliced."""
-        if not isinstance(records, ColumnBatch) and is_frame(records):
-            records = frame_columns(records, self.declared_names, self.fields())
-        return records.to_column() if isinstance(records, ColumnBatch) else to_column(records)
+        batch = frame_columns(records, self.declared_names, self.fields)
+        return batch.to_column() if isinstance(batch, ColumnBatch) else to_column(batch)
 
     @abstractmethod
     def encode(self, records: Any, *, level: int) -> Codes:

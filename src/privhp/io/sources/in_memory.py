@@ -11,6 +11,7 @@ from privhp.domains.column_batch import ColumnBatch, index_levels, to_batch
 from privhp.domains.conversion import type_name
 from privhp.domains.domain import ValueKind
 from privhp.domains.to_column import is_column
+from privhp.domains.unread_data import execution_errors, run
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
 from privhp.io.sources.object_forms import check_batch, holds_batches, is_frame, is_lazy, is_stream, is_table, row_count
@@ -149,13 +150,16 @@ class InMemorySource:
         from privhp.io.sources.arrow import ArrowRows, select_columns
 
         pa = import_pyarrow("Arrow streams")
-        try:
-            reader = pa.RecordBatchReader.from_stream(data)
-        except pa.ArrowException:  # a single column, which domains read directly
+        with execution_errors():
+            try:
+                reader = pa.RecordBatchReader.from_stream(data)
+            except pa.ArrowException:  # a single column, which domains read directly
+                reader = None
+        if reader is None:
             yield self._part(data, 0)
             return
         names = select_columns(reader.schema, self._selection, "table", in_memory=True)
-        for batch in reader:
+        for batch in run(reader):
             for start in range(0, len(batch), self._selection.rows):
                 rows = ArrowRows(batch.slice(start, self._selection.rows), names, self._selection)
                 yield _Part(rows.records, rows.persons, len(rows))
@@ -245,9 +249,9 @@ class LazyBatches:
         self._query = query
 
     def __iter__(self) -> Iterator[Any]:
-        if hasattr(self._query, "collect_batches"):
-            return iter(self._query.collect_batches())
-        return iter([self._query.collect()])  # polars before 1.34
+        with execution_errors():
+            lazy = hasattr(self._query, "collect_batches")  # polars before 1.34 has none
+            yield from self._query.collect_batches() if lazy else [self._query.collect()]
 
 
 def _slice(data: Any, start: int, stop: int) -> Any:
