@@ -115,7 +115,7 @@ def test_errors_of_execution_quote_nothing(kind: str, domain: hp.Domain) -> None
 @pytest.mark.parametrize("domain", [UNIT, hp.Table(a=UNIT)])
 def test_errors_of_execution_of_a_batch(kind: str, domain: hp.Domain) -> None:
     summary = hp.Summary(hp.Plan.auto(domain, epsilon=1, expected_records=10, passes=1))
-    with pytest.raises(hp.RecordsError, match="^the query or stream failed") as caught:
+    with pytest.raises(hp.RecordsError, match=r"^the query or stream failed") as caught:
         summary.update(FAILING[kind]())
     assert "SECRET" not in "".join(traceback.format_exception(caught.value))
     assert summary.update({"a": [0.5]} if domain.columns else [0.5]), "a batch that is refused changes nothing"

@@ -53,7 +53,7 @@ class Categories(Finite):
                 "expected values of one type (texts, integers or booleans), got several types; convert all to text"
             )
         only_text = self.other is None and isinstance(known[0], str)
-        self.accepts = frozenset({"text"} if only_text else {"integers", "numbers", "text"})
+        self.accepts = frozenset({"text"} if only_text else {"integers", "numbers", "decimals", "text"})
         self.dtype = _sample_type(dtype, known)
         self.dictionary = _dictionary_form(self.dtype, known)
         self._boolean = isinstance(known[0], bool)

@@ -46,6 +46,8 @@ class Field(NamedTuple):
     """Declared time zone of times that have none."""
     declared_texts: frozenset[str] = frozenset()
     """The few declared values as text, which no file can declare as null."""
+    textual: bool = False
+    """Whether the declared values are texts, so that no number is one of them."""
 
 
 class DictionaryForm(NamedTuple):

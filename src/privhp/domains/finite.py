@@ -53,7 +53,7 @@ class Finite(IntegerRangeDomain):
     def fields(self) -> tuple[Field, ...]:
         kind = FieldKind.DICTIONARY if type(self._values[:1].tolist()[0]) is not int else FieldKind.INTEGER
         field = Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind)
-        return (field._replace(declared_texts=self._texts),)
+        return (field._replace(declared_texts=self._texts, textual=self._values.dtype.kind == "U"),)
 
     @cached_property
     def _texts(self) -> frozenset[str]:

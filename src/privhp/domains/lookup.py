@@ -4,6 +4,7 @@ Each record is looked up independently of the others.
 """
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from itertools import repeat
 from typing import Any
 
@@ -79,8 +80,10 @@ class Lookup:
             value = str(value)
         if isinstance(value, str):
             return self._indices.get(self._parse(value), self._other)
-        if isinstance(value, float | np.floating) and value != value:
+        if isinstance(value, float | np.floating | Decimal) and value != value:
             return NOT_FOUND
+        if isinstance(value, Decimal):  # equal to an integer as a key; as an int it might take a billion digits
+            return self._other if self._textual else self._indices.get(value, self._other)
         if isinstance(value, int | float | np.integer | np.floating | np.bool_):  # complex numbers would warn
             return self._other if self._textual else self._indices.get(_as_int(value), self._other)
         return NOT_FOUND

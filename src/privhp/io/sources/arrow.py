@@ -54,11 +54,14 @@ def select_columns(schema: Any, selection: Selection, what: str, *, in_memory: b
         names, where=where, hint=_hint(names, selection.names or []), in_memory=in_memory
     )
     for index, field in zip(indices, selection.fields, strict=False):
-        kind = _value_type(columns[index][1])
+        kind = value_type(columns[index][1])
         if not import_pyarrow("Arrow").types.is_null(kind):  # a column of type null holds only null
-            selection.check_type(field, names[index], _value_kind(kind), str(kind).partition("<")[0])
+            selection.check_type(
+                field, names[index], value_kind(kind), str(kind).partition("<")[0], in_memory=in_memory
+            )
     for index in indices[len(selection.fields) :]:
-        selection.check_person(names[index], _value_kind(_value_type(columns[index][1])), str(columns[index][1]))
+        kind = columns[index][1]
+        selection.check_person(names[index], value_kind(value_type(kind)), str(kind), in_memory=in_memory)
     return [names[index] for index in indices]
 
 
@@ -85,14 +88,14 @@ def _hint(known: list[str], asked: list[str]) -> str:
     return f"did you mean {near[0]}?" if near else "names are matched by case"
 
 
-def _value_type(kind: Any) -> Any:
+def value_type(kind: Any) -> Any:
     """Type of the values of a dictionary or extension type; any other type unchanged."""
     if import_pyarrow("Arrow").types.is_dictionary(kind):
         return kind.value_type
     return getattr(kind, "storage_type", kind)
 
 
-def _value_kind(kind: Any) -> ValueKind | None:
+def value_kind(kind: Any) -> ValueKind | None:
     """Kind of the values of a type; None if no built-in domain reads it."""
     types = import_pyarrow("Arrow").types
     if types.is_integer(kind) or types.is_boolean(kind):
@@ -105,7 +108,7 @@ def _value_kind(kind: Any) -> ValueKind | None:
         return "times"
     if is_text(kind):
         return "text"
-    return "lists of text" if is_list(kind) and is_text(_value_type(kind.value_type)) else None
+    return "lists of text" if is_list(kind) and is_text(value_type(kind.value_type)) else None
 
 
 def is_text(kind: Any) -> bool:

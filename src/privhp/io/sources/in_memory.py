@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from privhp.domains.column import Column, Mask, concatenate
 from privhp.domains.column_batch import ColumnBatch, index_levels, to_batch
-from privhp.domains.conversion import type_name
-from privhp.domains.domain import ValueKind
 from privhp.domains.to_column import is_column
 from privhp.domains.unread_data import execution_errors, run
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
+from privhp.io.sources.column_types import column_type
 from privhp.io.sources.object_forms import check_batch, holds_batches, is_frame, is_lazy, is_stream, is_table, row_count
 from privhp.io.sources.protocol import START, Batch, Cap, Persons, Position, Sample, choose_rows
 from privhp.io.sources.selection import Selection
@@ -126,9 +125,9 @@ class InMemorySource:
         if len(fields) == 1 or (isinstance(data, np.ndarray) and data.shape[1:] == (len(fields),)):
             columns = [(name, data) for name in names or (None,) * len(fields)]
         # The name of a series among batches may be the label of a row, which is data.
-        named = is_column(data) and isinstance(getattr(data, "name", None), str) and not self._in_batches
-        if len(fields) == 1 and named:
-            columns = [(data.name, data)]
+        name = getattr(data, "name", None) if is_column(data) and not self._in_batches else None
+        if len(fields) == 1 and isinstance(name, str) and name:  # a series of polars has at least an empty one
+            columns = [(name, data)]
         single = len(fields) == 1 and not domain.reads_by_name  # a table takes an array of objects for records
         if is_frame(data) or isinstance(data, Mapping):
             persons = None if self._selection.persons is None else self._selection.persons.column
@@ -138,12 +137,11 @@ class InMemorySource:
             hidden = names is None and self._names_may_be_records(data)
             columns, single = [(None if hidden else name, data[name]) for name in known], True
         for (name, column), field in zip(columns, fields, strict=False):
-            dtype = _value_type(column)
-            kind = _kind_of(dtype)
+            kind, type_name = column_type(column)
             plain_times = kind == "times" and isinstance(column, np.ndarray)  # NumPy's have no zone, as its users know
             if kind is not None and not plain_times and (single or kind != "objects"):
                 label = "the data" if name is None else f"column {name!r}"
-                self._selection.note_type(field, label, kind, type_name(dtype))
+                self._selection.note_type(field, label, kind, type_name)
 
     def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
@@ -192,22 +190,6 @@ class InMemorySource:
         """The column of persons of a dict or a frame."""
         declared = self._selection.persons
         return _refuse_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
-
-
-def _value_type(column: Any) -> Any:
-    """Type of the values of a column, if it has one; of a categorical column, that of its categories."""
-    dtype = getattr(column, "dtype", None)
-    return getattr(getattr(dtype, "categories", None), "dtype", dtype)
-
-
-def _kind_of(dtype: Any) -> ValueKind | Literal["objects"] | None:
-    """Kind of the values of a type; None if the type does not determine it."""
-    if dtype == np.dtype(object):
-        return "objects"
-    if issubclass(getattr(dtype, "type", object), str):
-        return "text"
-    kinds: dict[str, ValueKind] = {"b": "integers", "i": "integers", "u": "integers", "f": "numbers", "M": "times"}
-    return kinds.get(getattr(dtype, "kind", ""))
 
 
 class _Part(NamedTuple):

@@ -36,8 +36,21 @@ def _enumerate_kinds(kinds: frozenset[str]) -> str:
 
 
 def _unread_numbers(field: Field) -> set[str]:
-    """Kinds of numbers that a field does not read; without floats if it may be null, since pandas has them for null."""
-    return {"integers", *(() if field.nullable else ("numbers",))} - (field.accepts or {"integers", "numbers"})
+    """Kinds of numbers that a field does not read; without floats if it may be null, since pandas has them for null.
+
+    A field of declared texts reads no number as one of them. If it accepts numbers, they stand for its other value.
+    """
+    kinds = {"integers", "decimals", *(() if field.nullable else ("numbers",))}
+    return kinds if field.textual else kinds - (field.accepts or kinds)
+
+
+def _declare_integers(field: Field) -> str:
+    """Advice to declare integers in place of texts, with one of them; empty if no declared text is one."""
+    integers = [int(text) for text in field.declared_texts if re.fullmatch("-?(0|[1-9][0-9]{0,17})", text)]
+    if field.declared_as != "categories" or not integers:
+        return ""
+    shown = f"[{min(integers)}, ...]"
+    return f"declare numbers, such as Categories({shown}) (values = {shown} in a domain file)"
 
 
 def _column_text(column: Any) -> str:
@@ -188,7 +201,9 @@ class Selection:
             : len(self.fields)
         ] + person
 
-    def check_type(self, field: Field, column: str, kind: ValueKind | None, type_name: str) -> None:
+    def check_type(
+        self, field: Field, column: str, kind: ValueKind | None, type_name: str, *, in_memory: bool = False
+    ) -> None:
         """Refuse a column whose type cannot hold values of a field. Names and types are public.
 
         Args:
@@ -196,26 +211,29 @@ class Selection:
             column: Name of the column.
             kind: Kind of the values, if the type determines it.
             type_name: Type of the column, for messages.
+            in_memory: Whether the column is in memory, where numbers declared as text have a warning in all libraries.
         """
         accepted, declared = field.accepts, field.declared_as
-        if accepted is not None and kind not in accepted:
-            advice = _ADVICE.get(kind, "")
+        unread = field.kind is FieldKind.DICTIONARY and kind in _unread_numbers(field)
+        if accepted is not None and kind not in accepted and not (unread and in_memory):
+            integers = _declare_integers(field) if unread else ""
+            advice = f"{integers}, " if integers else _ADVICE.get(kind, "")
             if declared == "time" and kind == "integers":
                 advice = 'declare its format, such as "%Y%m%d" or "epoch", '
             if "duration" in type_name.lower():
                 advice = "take its seconds, such as with .dt.total_seconds(), or "
             if type_name == "bool":
                 advice = "declare it as categories of true and false, as in categories:true,false, "
-            raise FileError(
+            raise (RecordsError if in_memory else FileError)(
                 f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
                 f"{type_name}; {advice}convert the column first, or choose another"
             )
         self.note_type(field, f"column {column!r}", kind, type_name)
 
-    def check_person(self, column: str, kind: ValueKind | None, type_name: str) -> None:
+    def check_person(self, column: str, kind: ValueKind | None, type_name: str, *, in_memory: bool = False) -> None:
         """Refuse a column of persons whose type holds no ids."""
         if kind not in ("integers", "numbers", "decimals", "text"):
-            raise FileError(
+            raise (RecordsError if in_memory else FileError)(
                 f"column {column!r}: expected integers or text as ids of persons, got {type_name}; convert the column "
                 "first, or choose another"
             )
@@ -246,9 +264,12 @@ class Selection:
                 f"a {what} are skipped; convert it first, such as with pandas.{convert}, unless all are {read}"
             )
         elif field.kind is FieldKind.DICTIONARY and kind in _unread_numbers(field):
+            effect = "numbers count as the other value"
+            if field.accepts is not None and kind not in field.accepts:
+                effect = "records with numbers are skipped"
             self._warn(
-                f"{column} holds numbers ({type_name}) and is {declared}its values are declared as text, so records "
-                "with numbers are skipped; declare numbers, or convert the column, such as with .astype(str)"
+                f"{column} holds numbers ({type_name}) and is {declared}its values are declared as text, so {effect}; "
+                f"{_declare_integers(field) or 'declare numbers'}, or convert the column, such as with .astype(str)"
             )
         elif kind == "integers" and field.fractional:
             advice = "it as integers" if field.declared_as == "interval" else "a step"

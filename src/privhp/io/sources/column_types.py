@@ -1,0 +1,60 @@
+"""Types of columns in memory, which say what kind of values a column has. No value is read."""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from privhp.domains.conversion import type_name
+from privhp.domains.domain import ValueKind
+from privhp.domains.to_column import is_column
+
+Kind = ValueKind | Literal["objects"]
+
+_NUMPY_KINDS: dict[str, Kind] = {"b": "integers", "i": "integers", "u": "integers", "f": "numbers", "M": "times"}
+_NUMBERS = ("integers", "numbers", "decimals")
+
+
+class ColumnType(NamedTuple):
+    """Type of the values of a column; of a categorical column, that of its categories.
+
+    Args:
+        kind: Kind of the values; None if the type does not determine it.
+        name: Name of the type, for messages.
+    """
+
+    kind: Kind | None
+    name: str
+
+
+def column_type(column: Any) -> ColumnType:
+    """Type of the values of an array, a series or an Arrow array. Of polars and Arrow, types of numbers are known."""
+    library = type(column).__module__.partition(".")[0] if is_column(column) else ""
+    if library == "pyarrow":
+        from privhp.io.sources.arrow import value_kind, value_type  # after the column's own library
+
+        own = value_type(column.type)
+        found = value_kind(own)
+        return ColumnType(found if found in _NUMBERS else None, str(own))
+    dtype = getattr(column, "dtype", None)
+    if library == "polars":
+        return ColumnType(_polars_kind(dtype), str(dtype))
+    dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    kind = _numpy_kind(dtype)
+    return ColumnType(kind, "" if kind is None else type_name(dtype))
+
+
+def _polars_kind(dtype: Any) -> Kind | None:
+    if dtype.is_integer() or str(dtype) == "Boolean":
+        return "integers"
+    if dtype.is_float():
+        return "numbers"
+    return "decimals" if dtype.is_decimal() else None
+
+
+def _numpy_kind(dtype: Any) -> Kind | None:
+    """Kind of a type of NumPy or pandas."""
+    if dtype == np.dtype(object):
+        return "objects"
+    if issubclass(getattr(dtype, "type", object), str):
+        return "text"
+    return _NUMPY_KINDS.get(getattr(dtype, "kind", ""))
