@@ -44,6 +44,9 @@ class ParquetReader:
         schema = self._file.schema_arrow
         self._names = select_columns(schema, selection, "file")
         self._texts = [column for column in self._names if is_text(schema.field(column).type)]
+        kinds = [schema.field(column).type for column in self._texts]
+        # Values of a fixed width are never in a dictionary: each row has its bytes.
+        self._width = max((kind.byte_width for kind in kinds if _has_width(kind)), default=0)
         dictionaries = [column for column in self._names if hasattr(schema.field(column).type, "index_type")]
         if dictionaries:  # otherwise Arrow encodes them again, and one value that is not UTF-8 fails the batch
             self._file = self._open(dictionaries)
@@ -83,7 +86,7 @@ class ParquetReader:
 
     def _group_batches(self, group: int) -> Iterator[Any]:
         average = self._text_size(group) // max(self._file.metadata.row_group(group).num_rows, 1)
-        rows = max(1, min(self._selection.rows, MAX_TEXT // max(average, 1)))
+        rows = max(1, min(self._selection.rows, MAX_TEXT // max(average, self._width, 1)))
         file = self._file if self._longest_entry(group) * rows <= MAX_TEXT else self._with_dictionaries
         yield from file.iter_batches(rows, row_groups=[group], columns=self._names, use_threads=False)
 
@@ -101,9 +104,15 @@ class ParquetReader:
         first = next(
             self._with_dictionaries.iter_batches(1, row_groups=[group], columns=self._texts, use_threads=False), None
         )
-        dictionaries = [] if first is None else [column.dictionary for column in first.columns]
+        columns = [] if first is None else first.columns
+        dictionaries = [column.dictionary for column in columns if not _has_width(column.type)]
         offsets = [own for own in map(text_offsets, dictionaries) if own is not None]
         return max((int(np.diff(own).max()) for own in offsets), default=0)
 
     def close(self) -> None:
         """Do nothing: Arrow opened nothing."""
+
+
+def _has_width(kind: Any) -> bool:
+    """Whether a type is one of bytes of a fixed width."""
+    return bool(import_pyarrow("Parquet").types.is_fixed_size_binary(kind))
