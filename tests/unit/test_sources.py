@@ -215,7 +215,7 @@ def test_unsupported_compression(tmp_path, form):
         open_source(path, domain=DECADE, format=form)
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"a\n1\n", lambda data: data[:12] + b"!" * 40])
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:12] + b"!" * 40])
 def test_damaged_gzip(tmp_path, damage):
     path = write(tmp_path, damage(gzip.compress(b"a\n" + bytes(range(48, 58)) * 500)), "data.csv.gz")
     with pytest.raises(FileError, match="complete gzip file"):

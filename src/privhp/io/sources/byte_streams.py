@@ -19,6 +19,9 @@ Compression = Literal["gzip", "zstd"]
 COMPRESSION_BY_SUFFIX: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 """Compression of a text by the last suffix of its name, in lower case."""
 
+_GZIP = b"\x1f\x8b"
+"""First bytes of a gzip file. They are not UTF-8, so no record of a text begins with them."""
+
 _UNSUPPORTED_SUFFIXES = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".xz", ".zip")
 
 
@@ -48,6 +51,7 @@ class ByteStream:
         self._raw = file
         self.file: Any = file
         if compression == "gzip":
+            _check_gzip(file)
             self.file = gzip.GzipFile(fileobj=file)
         elif compression == "zstd":
             pa = import_pyarrow("zstd")
@@ -66,6 +70,17 @@ class ByteStream:
         """Close the decompressor."""
         if self._decompressed is not self._raw:
             self._decompressed.close()
+
+
+def _check_gzip(file: OpenFile) -> None:
+    """Refuse a file that does not begin as gzip does. Nothing of a pipe is looked at, since its bytes are read once."""
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return
+    if os.pread(file.fileno(), len(_GZIP), 0) not in (_GZIP, b""):
+        raise FileError(
+            "expected a gzip file, since its name ends in .gz, got one that does not begin like one, such as plain "
+            "text; give it a name without .gz, or compress it"
+        )
 
 
 class Utf8Stream:
