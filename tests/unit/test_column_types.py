@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
@@ -319,3 +320,20 @@ def test_intervals_are_refused_by_type():
         with pytest.raises(hp.RecordsError, match=text):
             hp.fit(column.to_frame(), domain, epsilon=9, expected_records=400)
     assert hp.fit(ages.astype(str).to_frame(), domain, epsilon=9, expected_records=400).total > 350
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: [frame]])
+def test_objects_of_polars_are_refused_by_type(make):
+    """Whatever they are: as an Arrow stream, such a column holds the addresses of its values."""
+    frame = pl.DataFrame({"a": pl.Series([1.5, "x"], dtype=pl.Object), "b": [1.0, 2.0]})
+    text = r"^column 'a' holds Python objects .*; cast it .* pl\.Series\(column\.to_list\(\), strict=False\)$"
+    unit, words = hp.Interval(0, 9), hp.Categories(["x", "y"])
+    for domain in (hp.Table(a=unit), hp.Table(b=unit, a=words), hp.Box([(0, 9)] * 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(hp.RecordsError, match=text):
+                list(open_source(make(frame), domain=domain).batches())
+    (batch,) = open_source(make(frame), domain=hp.Table(b=unit)).batches()
+    assert len(batch.records) == 2
+    cast = frame.with_columns(pl.Series("a", pl.Series(frame["a"].to_list(), strict=False)))
+    assert len(list(open_source(cast, domain=hp.Table(a=unit)).batches())) == 1

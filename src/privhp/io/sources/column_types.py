@@ -1,5 +1,6 @@
 """Types of columns in memory, which say what kind of values a column has. No value is read."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from privhp.domains.conversion import type_name
 from privhp.domains.domain import ValueKind
 from privhp.domains.to_column import is_column
+from privhp.errors import RecordsError
 
 Kind = ValueKind | Literal["objects"]
 
@@ -41,6 +43,23 @@ def column_type(column: Any) -> ColumnType:
     dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
     kind = _numpy_kind(dtype)
     return ColumnType(kind, "" if kind is None else type_name(dtype))
+
+
+def check_no_objects(frame: Any, names: Sequence[str] | None) -> None:
+    """Refuse columns of Python objects in a polars frame: in Arrow they are addresses in place of values.
+
+    Args:
+        frame: The frame; other data is not looked at.
+        names: Names of the columns to read; None for all.
+    """
+    if type(frame).__module__.partition(".")[0] != "polars":
+        return
+    for name, dtype in frame.schema.items():
+        if str(dtype) == "Object" and (names is None or name in names):
+            raise RecordsError(
+                f"column {name!r} holds Python objects (the type Object of polars), which cannot be read as numbers or "
+                "text; cast it to a type of its values first, such as with pl.Series(column.to_list(), strict=False)"
+            )
 
 
 def _polars_kind(dtype: Any) -> Kind | None:

@@ -12,7 +12,7 @@ from privhp.domains.to_column import is_column
 from privhp.domains.unread_data import execution_errors, run
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
-from privhp.io.sources.column_types import column_type
+from privhp.io.sources.column_types import check_no_objects, column_type
 from privhp.io.sources.object_forms import check_batch, holds_batches, is_frame, is_lazy, is_stream, is_table, row_count
 from privhp.io.sources.protocol import START, Batch, Cap, Persons, Position, Sample, choose_rows
 from privhp.io.sources.selection import Selection
@@ -147,6 +147,7 @@ class InMemorySource:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
         from privhp.io.sources.arrow import ArrowRows, select_columns
 
+        check_no_objects(data, self._selection.all_names)
         pa = import_pyarrow("Arrow streams")
         with execution_errors():
             try:

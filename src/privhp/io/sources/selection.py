@@ -126,6 +126,11 @@ class Selection:
         return all(known.count(column) == 1 for column in self.names + self._person)
 
     @property
+    def all_names(self) -> list[str] | None:
+        """Names of the columns, and of that of persons if there is one; None if they are not known before."""
+        return None if self.names is None else self.names + self._person
+
+    @property
     def _person(self) -> list[str]:
         """The column of persons, if there is one."""
         return [] if self.persons is None else [self.persons.column]
