@@ -238,6 +238,7 @@ BAD_TABLES: list[tuple[Any, str]] = [
     (lambda: Table(a=Interval(0, 1), weights={"a": "2"}), "column 'a': expected a number for the weight, got '2'"),  # type: ignore[dict-item]  # a wrong type is the test
     (lambda: Table(a=Interval(0, 1), weights={"a": math.nan}), "column 'a': expected a finite number for the weight"),
     (lambda: Table(a=Interval(0, 1), weights=[1]), "expected weights as a mapping"),  # type: ignore[arg-type]  # a wrong type is the test
+    (lambda: Table(weights=Interval(0, 1)), r'a column of this name is Table\(\{"weights": \.\.\.\}\)$'),  # type: ignore[arg-type]  # a wrong type is the test
 ]
 
 

@@ -66,7 +66,8 @@ class Table(Domain):
         if columns is not None and not isinstance(columns, Mapping):
             raise DomainError(f"expected columns as a mapping from names to domains, got {quote(columns)}")
         if weights is not None and not isinstance(weights, Mapping):
-            raise DomainError(f"expected weights as a mapping from columns to numbers, got {quote(weights)}")
+            hint = '; a column of this name is Table({"weights": ...})' if isinstance(weights, Domain) else ""
+            raise DomainError(f"expected weights as a mapping from columns to numbers, got {quote(weights)}{hint}")
         weight_of = dict(weights or {})
         given = [*(columns or {}).items(), *named.items()]
         self._set(TableColumn(name, domain, weight=weight_of.pop(name, 1.0)) for name, domain in given)
