@@ -124,4 +124,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names alone, for completion: neither modules nor names that this module imports."""
+    return sorted([*__all__, "__version__"])
