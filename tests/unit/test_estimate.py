@@ -98,6 +98,9 @@ def test_scalars_of_integers_and_times() -> None:
     low, high = median.interval()
     assert low < median.value < high
     assert float(times.cdf("2020-06-30")) == pytest.approx(0.5, abs=0.05)
+    for estimate in (median, times.std()):
+        with pytest.raises(TypeError, match=r"a time or a duration, not a number; use estimate\.value"):
+            float(estimate)
 
 
 def test_standard_error_is_computed_on_first_access_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,7 +144,9 @@ class Estimate(Generic[T]):
         return np.asarray(self.value)
 
     def __float__(self) -> float:
-        return float(self.value)  # type: ignore[arg-type]  # arrays and times raise a TypeError
+        if isinstance(self.value, np.datetime64 | np.timedelta64):
+            raise TypeError("this Estimate is a time or a duration, not a number; use estimate.value")
+        return float(self.value)  # type: ignore[arg-type]  # arrays raise a TypeError
 
     def __round__(self, ndigits: SupportsIndex | None = None) -> Any:
         return round(self.value, ndigits)  # type: ignore[call-overload]  # arrays and times raise a TypeError
