@@ -64,10 +64,12 @@ def errors_of_groups(generator: hp.Generator, data: dict[str, NDArray[Any]]) -> 
 
 
 def test_answers_about_groups_are_nearer_than_without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without groups all wards divide alike: the arm that must lose."""
-    with_groups = errors_of_groups(fitted(0), records(0))
+    """Without groups all wards divide alike: the arm that must lose. One fit has a ratio of 0.68 +- 0.045."""
+    data = records(0)
+    generators = [hp.fit(data, TABLE, epsilon=3, expected_records=40_000) for _ in range(10)]
+    with_groups = sum(errors_of_groups(own, data) for own in generators)
     monkeypatch.setattr(division, "choose_groups", lambda domain, *_: Groups(domain, {}))
-    without = errors_of_groups(hp.Generator(fitted(0).release), records(0))
+    without = sum(errors_of_groups(hp.Generator(own.release), data) for own in generators)
     assert with_groups < 0.75 * without, (with_groups, without)
 
 
