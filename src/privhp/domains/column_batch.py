@@ -20,7 +20,7 @@ from privhp.domains.column import Column, Indices, Mask
 from privhp.domains.comparisons import suggest
 from privhp.domains.conversion import as_floats
 from privhp.domains.fields import Field, check_longitude_first
-from privhp.domains.to_column import is_column, to_column
+from privhp.domains.to_column import is_column, single_batch, to_column
 from privhp.domains.unread_data import collect
 from privhp.errors import RecordsError
 
@@ -221,7 +221,7 @@ def _from_sequence(records: Any, names: Sequence[str]) -> ColumnBatch:
 
     Other objects are not records, and neither are named tuples of other names that are not as many.
     """
-    rows = [_values(record, names) for record in records]
+    rows = [_values(record, names) for record in single_batch(list(records))]
     invalid = np.fromiter((row is None for row in rows), dtype=np.bool_, count=len(rows))
     nothing = (None,) * len(names)
     columns = [[(row or nothing)[index] for row in rows] for index in range(len(names))]

@@ -26,12 +26,25 @@ def to_column(records: Any) -> Column:
     if isinstance(records, np.ndarray):
         return _from_array(records)
     if isinstance(records, list):
-        return Column(records)
+        return Column(single_batch(records))
     if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
         raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
     if is_column(records):
         return _CONVERTERS.get(_library(records), _from_array_like)(records)
-    return _from_array_like(records) if hasattr(records, "__array__") else Column(list(records))
+    return _from_array_like(records) if hasattr(records, "__array__") else Column(single_batch(list(records)))
+
+
+def single_batch(records: list[Any]) -> list[Any]:
+    """The records of a list; by its type, one that begins with a batch, or with a group and its name, is refused."""
+    first = records[:1]
+    for part in first[0] if first and type(first[0]) is tuple else first:
+        kind = type(part)
+        if hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "iloc") and hasattr(kind, "columns")):
+            raise RecordsError(
+                "expected one batch of records, got several batches or groups; update with one after the other, and "
+                "with the whole frame instead of its groups"
+            )
+    return records
 
 
 def is_column(records: Any) -> bool:
