@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.hierarchy_errors import HierarchyErrors
-from privhp.answers.leaf_errors import LeafErrors
+from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.standard_errors import LeafShares
 from privhp.core.cells import Codes
@@ -16,15 +16,15 @@ from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, AxisShares
 Floats = NDArray[np.float64]
 
 
-def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
+def dense_shares(leaves: ProjectedLeaves, region: Any) -> LeafShares:
     """Shares of all leaves in a region, one after the other."""
-    mean, deviation, scatter = np.array([_leaf_share(errors, region, leaf) for leaf in range(errors.codes.size)]).T
+    mean, deviation, scatter = np.array([_leaf_share(leaves, region, leaf) for leaf in range(leaves.codes.size)]).T
     return LeafShares.of_region(np.arange(mean.size), mean, deviation, scatter)
 
 
-def _leaf_share(errors: LeafErrors, region: Any, leaf: int) -> tuple[float, float, float]:
-    parts = errors.domain.axis_shares(region, errors.codes[[leaf]], level=int(errors.levels[leaf]))
-    sides = [_side_share(errors, region, part.axis, leaf) for part in parts]
+def _leaf_share(leaves: ProjectedLeaves, region: Any, leaf: int) -> tuple[float, float, float]:
+    parts = leaves.domain.axis_shares(region, leaves.codes[[leaf]], level=int(leaves.levels[leaf]))
+    sides = [_side_share(leaves, region, part.axis, leaf) for part in parts]
     mean, deviation, variance = math.prod(share for share, _, _ in sides), 0.0, 0.0
     for index, (_, own, scatter) in enumerate(sides):
         others = math.prod(share for other, (share, _, _) in enumerate(sides) if other != index)
@@ -34,67 +34,67 @@ def _leaf_share(errors: LeafErrors, region: Any, leaf: int) -> tuple[float, floa
     return mean, deviation * (mean > 0), variance**0.5 * (mean > 0)
 
 
-def _side_share(errors: LeafErrors, region: Any, axis: int, leaf: int) -> tuple[float, float, float]:
+def _side_share(leaves: ProjectedLeaves, region: Any, axis: int, leaf: int) -> tuple[float, float, float]:
     """Share of the side of a leaf in a region, with its deviation and scatter."""
-    codes, level = errors.codes[[leaf]], int(errors.levels[leaf])
-    (part,) = (own for own in errors.domain.axis_shares(region, codes, level=level) if own.axis == axis)
-    cells, cuts = errors.domain.axis_cells(codes, level=level)[axis]
-    scatter = float(slope_deviation(part.share, errors.unevenness[axis].further_own(cuts))[0])
-    division = errors._divisions.get(axis)
+    codes, level = leaves.codes[[leaf]], int(leaves.levels[leaf])
+    (part,) = (own for own in leaves.domain.axis_shares(region, codes, level=level) if own.axis == axis)
+    cells, cuts = leaves.domain.axis_cells(codes, level=level)[axis]
+    scatter = float(slope_deviation(part.share, leaves.unevenness[axis].further_own(cuts))[0])
+    division = leaves.divisions.get(axis)
     group = 0 if division is None else int(division.group_of_leaf[leaf])
-    divided = _divided_share(errors, region, axis, (int(cells[0]), cuts), group)
+    divided = _divided_share(leaves, region, axis, (int(cells[0]), cuts), group)
     if divided is not None:
         return *divided, scatter
-    share, deviation = _even_share(errors, region, axis, (codes[0], level), group)
-    return share, max(deviation, _expected_error(errors, region, part, level, (cells, cuts))), scatter
+    share, deviation = _even_share(leaves, region, axis, (codes[0], level), group)
+    return share, max(deviation, _expected_error(leaves, region, part, level, (cells, cuts))), scatter
 
 
 def _divided_share(
-    errors: LeafErrors, region: Any, axis: int, side: tuple[int, int], group: int
+    leaves: ProjectedLeaves, region: Any, axis: int, side: tuple[int, int], group: int
 ) -> tuple[float, float] | None:
     """Share of a side in a region by those of its halves, and its deviation; None if no cell shows its halves."""
     cell, cuts = side
-    division = errors._divisions.get(axis)
+    division = leaves.divisions.get(axis)
     known = division.known.get(cuts) if division else None
     if known is None or cell not in known.sides.tolist():
         return None
     index = known.sides.tolist().index(cell)
     halves = []
     for half in (0, 1):
-        inner = _divided_share(errors, region, axis, (2 * cell + half, cuts + 1), group)
+        inner = _divided_share(leaves, region, axis, (2 * cell + half, cuts + 1), group)
         if inner is None:
             code = known.codes[index] * np.uint64(2) + np.uint64(half)
-            inner = _even_share(errors, region, axis, (code, known.level + 1), group)
+            inner = _even_share(leaves, region, axis, (code, known.level + 1), group)
         halves.append(inner)
     (first, first_deviation), (second, second_deviation) = halves
     share, told = known.first[group, index], known.told[group, index]
     mean = first if first == second else min(max(share * first + (1 - share) * second, MIN_SHARE), ALMOST_ONE)
     by_halves = share * first_deviation + (1 - share) * second_deviation
-    dependence = math.sqrt(_dependence(errors, region, axis, (cell, cuts), group, told)[cuts])
+    dependence = math.sqrt(_dependence(leaves, region, axis, (cell, cuts), group, told)[cuts])
     by_dependence = dependence * (
         (1 - dependence) * math.sqrt(share * (1 - share)) + dependence * max(share, 1 - share)
     )
     variance = by_halves**2 + (max(known.deviation[group, index], by_dependence) * (first - second)) ** 2
-    _, even_deviation = _even_share(errors, region, axis, (known.codes[index], known.level), group)
+    _, even_deviation = _even_share(leaves, region, axis, (known.codes[index], known.level), group)
     weight = (1 - known.shown[group, index]) ** 2
     return float(mean), math.sqrt((1 - weight) * variance + weight * even_deviation**2)
 
 
 def _even_share(
-    errors: LeafErrors, region: Any, axis: int, place: tuple[np.uint64, int], group: int
+    leaves: ProjectedLeaves, region: Any, axis: int, place: tuple[np.uint64, int], group: int
 ) -> tuple[float, float]:
     """Share of the side of a cell in a region if its records are even, and its deviation."""
-    domain, codes, level = errors.domain, np.array([place[0]]), place[1]
+    domain, codes, level = leaves.domain, np.array([place[0]]), place[1]
     (part,) = (own for own in domain.axis_shares(region, codes, level=level) if own.axis == axis)
     ((cell,), cuts), unevenness, share = (
         domain.axis_cells(codes, level=level)[axis],
-        errors.unevenness[axis],
+        leaves.unevenness[axis],
         part.share,
     )
-    heap = _heap(errors, axis, int(cell), cuts) * max(share[0], 1 - share[0]) * (0 < share[0] < 1)
+    heap = _heap(leaves, axis, int(cell), cuts) * max(share[0], 1 - share[0]) * (0 < share[0] < 1)
     heaped = unevenness.further_heaps(cuts)
-    steepness = np.array([_steepness(errors, axis, int(cell), cuts)])
-    dependence = _dependence(errors, region, axis, (int(cell), cuts), group, 0.0)
+    steepness = np.array([_steepness(leaves, axis, int(cell), cuts)])
+    dependence = _dependence(leaves, region, axis, (int(cell), cuts), group, 0.0)
     further = [
         max(own, dependence[min(cuts + more, dependence.size - 1)])
         for more, own in enumerate(unevenness.further(np.array([cell]), cuts, steepness)[:, 0])
@@ -103,15 +103,17 @@ def _even_share(
     return float(share[0]), max(math.hypot(float(slopes[0]), float(heap_deviation(share, heaped)[0])), heap)
 
 
-def _dependence(errors: LeafErrors, region: Any, axis: int, side: tuple[int, int], group: int, told: float) -> Floats:
+def _dependence(
+    leaves: ProjectedLeaves, region: Any, axis: int, side: tuple[int, int], group: int, told: float
+) -> Floats:
     """Squared dependence of a side in a group on all that the region or the condition cuts, by the number of cuts."""
-    whole = errors.domain.axis_shares(region, np.zeros(1, dtype=np.uint64), level=0)
-    cut = {errors._table_axes[own.axis] for own in whole if own.share[0] < 1} | errors.condition.axes
-    division, own = errors._divisions.get(axis), errors._table_axes[axis]
+    whole = leaves.domain.axis_shares(region, np.zeros(1, dtype=np.uint64), level=0)
+    cut = {leaves.table_axes[own.axis] for own in whole if own.share[0] < 1} | leaves.condition.axes
+    division, own = leaves.divisions.get(axis), leaves.table_axes[axis]
     if division is None or not cut & division.groups.axes:
-        return errors._dependence.on(own, cut)
+        return leaves.dependence.on(own, cut)
     factor = 1.0
-    if _is_whole(errors, region, axis, group):
+    if _is_whole(leaves, region, axis, group):
         cell, cuts = side
         around = [(above, cell >> (cuts - above)) for above in range(cuts, -1, -1)]
         limits = (
@@ -120,25 +122,25 @@ def _dependence(errors: LeafErrors, region: Any, axis: int, side: tuple[int, int
             if above in division.known and place in division.known[above].sides.tolist()
         )
         factor = float(next(limits, 1.0)) * (1.0 - told)
-    return np.maximum(division.dependence[group] * factor**2, errors._dependence.on(own, cut - division.groups.axes))
+    return np.maximum(division.dependence[group] * factor**2, leaves.dependence.on(own, cut - division.groups.axes))
 
 
-def _is_whole(errors: LeafErrors, region: Any, axis: int, group: int) -> bool:
+def _is_whole(leaves: ProjectedLeaves, region: Any, axis: int, group: int) -> bool:
     """Whether what the region restricts of other axes, and the condition, hold a group as a whole or not at all."""
     held = total = 0.0
-    for leaf in np.flatnonzero(errors._divisions[axis].group_of_leaf == group):
-        parts = errors.domain.axis_shares(region, errors.codes[[leaf]], level=int(errors.levels[leaf]))
+    for leaf in np.flatnonzero(leaves.divisions[axis].group_of_leaf == group):
+        parts = leaves.domain.axis_shares(region, leaves.codes[[leaf]], level=int(leaves.levels[leaf]))
         others = math.prod(float(part.share[0]) for part in parts if part.axis != axis)
-        held += errors.release.counts[leaf] * others * errors.condition.share[leaf]
-        total += errors.release.counts[leaf]
+        held += leaves.release.counts[leaf] * others * leaves.condition.share[leaf]
+        total += leaves.release.counts[leaf]
     return held <= 0 or held >= (1 - 1e-9) * total
 
 
-def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+def _heap(leaves: ProjectedLeaves, axis: int, cell: int, cuts: int) -> float:
     """Share of the records of a side beyond the mean of its neighbours; of a side that is divided, of one half."""
-    before, own, after = (_count(errors, axis, cell + step, cuts) for step in (-1, 0, 1))
+    before, own, after = (_count(leaves, axis, cell + step, cuts) for step in (-1, 0, 1))
     excess = min(max(1 - (before + after) / 2 / max(own, 1e-300), 0.0), 1.0)
-    unevenness = errors.unevenness[axis]
+    unevenness = leaves.unevenness[axis]
     if 0 < cell < 2**cuts - 1:
         least = min(before, after)
         beyond_least = min(max(1 - least / max(own, 1e-300), 0.0), 1.0)
@@ -146,24 +148,24 @@ def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
         excess = beyond_least if imbalance > min(2 * math.sqrt(unevenness.by_cuts[cuts - 1]), 0.9) else 0.0
     if excess == 0 or not unevenness.are_measured(np.array([cell], dtype=np.uint64), cuts)[0]:
         return excess
-    halves = [(_count(errors, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]
-    return max(count * _heap(errors, axis, half, cuts + 1) for count, half in halves) / max(own, 1e-300)
+    halves = [(_count(leaves, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]
+    return max(count * _heap(leaves, axis, half, cuts + 1) for count, half in halves) / max(own, 1e-300)
 
 
-def _steepness(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+def _steepness(leaves: ProjectedLeaves, axis: int, cell: int, cuts: int) -> float:
     """A fourth of the logarithm of a side's count in units of that of its smaller neighbour."""
-    own = max(_count(errors, axis, cell, cuts), 1.0)
+    own = max(_count(leaves, axis, cell, cuts), 1.0)
     neighbours = [cell + step for step in (-1, 1) if 0 <= cell + step < 2**cuts]
     if not neighbours:
         return 0.0
-    smaller = max(min(_count(errors, axis, each, cuts) for each in neighbours), 1.0)
+    smaller = max(min(_count(leaves, axis, each, cuts) for each in neighbours), 1.0)
     rate = math.log(own / smaller) / 4
     return abs(rate) if len(neighbours) == 1 else max(rate, 0.0)
 
 
-def _is_null(errors: LeafErrors, axis: int, code: Codes, level: int) -> bool:
+def _is_null(leaves: ProjectedLeaves, axis: int, code: Codes, level: int) -> bool:
     """Whether a leaf holds null alone in the column of an axis of values."""
-    domain = errors.domain
+    domain = leaves.domain
     columns = zip(domain.columns, domain.column_axes, strict=True)
     nulls = {own: axes[0] for column, axes in columns if column.domain.nullable for own in axes[1:]}
     if domain.nullable:
@@ -174,29 +176,31 @@ def _is_null(errors: LeafErrors, axis: int, code: Codes, level: int) -> bool:
     return cuts > 0 and place == 0
 
 
-def _count(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+def _count(leaves: ProjectedLeaves, axis: int, cell: int, cuts: int) -> float:
     """Count of all leaves with values in a cell along an axis, if each leaf is even."""
     low, high, total = cell * 0.5**cuts, (cell + 1) * 0.5**cuts, 0.0
-    for code, level, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
-        (place,), own = errors.domain.axis_cells(np.array([code]), level=int(level))[axis]
+    for code, level, count in zip(leaves.codes, leaves.levels, leaves.release.counts, strict=True):
+        (place,), own = leaves.domain.axis_cells(np.array([code]), level=int(level))[axis]
         first, last = int(place) * 0.5**own, (int(place) + 1) * 0.5**own
-        if _is_null(errors, axis, np.array([code]), int(level)):
+        if _is_null(leaves, axis, np.array([code]), int(level)):
             continue
         total += count * max(min(high, last) - max(low, first), 0.0) / (last - first)
     return float(total)
 
 
-def _expected_error(errors: LeafErrors, region: Any, part: AxisShares, level: int, side: tuple[Codes, int]) -> float:
+def _expected_error(
+    leaves: ProjectedLeaves, region: Any, part: AxisShares, level: int, side: tuple[Codes, int]
+) -> float:
     """Error of the share of a leaf along an axis, if its records lie as those of the finer leaves along this axis."""
     if not 0 < part.share[0] < 1:
         return 0.0
     (cell,), cuts = side
     own = total = inside = 0.0
-    for code, other, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
-        (place,), more = errors.domain.axis_cells(np.array([code]), level=int(other))[part.axis]
+    for code, other, count in zip(leaves.codes, leaves.levels, leaves.release.counts, strict=True):
+        (place,), more = leaves.domain.axis_cells(np.array([code]), level=int(other))[part.axis]
         there = more >= cuts and int(place) >> (more - cuts) == int(cell)
-        if there and not _is_null(errors, part.axis, np.array([code]), int(other)):
-            parts = errors.domain.axis_shares(region, np.array([code]), level=int(other))
+        if there and not _is_null(leaves, part.axis, np.array([code]), int(other)):
+            parts = leaves.domain.axis_shares(region, np.array([code]), level=int(other))
             share = next(each.share[0] for each in parts if each.axis == part.axis)
             own += count * (more == cuts)
             total += count * (more > cuts)

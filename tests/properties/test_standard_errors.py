@@ -38,16 +38,16 @@ def errors_of(generator: Generator) -> LeafErrors:
 def test_errors_equal_dense_definition(data: st.DataObject) -> None:
     generator = data.draw(solved(any_domains()))
     region, errors = data.draw(regions(generator.domain)), errors_of(generator)
-    dense, sparse = dense_shares(errors, region), errors.region_shares(region)
-    assume(not 0 < errors.release.counts.sum() < 1e-9)  # nothing but rounding
-    leaves = Leaves(errors.codes, errors.levels, errors.release.counts)
+    dense, sparse = dense_shares(errors.leaves, region), errors.region_shares(region)
+    assume(not 0 < errors.leaves.release.counts.sum() < 1e-9)  # nothing but rounding
+    leaves = Leaves(errors.leaves.codes, errors.leaves.levels, errors.leaves.release.counts)
     has_values = leaves.measure(generator.domain) > 0  # the other leaves hold no record
     kept = has_values[sparse.leaves]
     assert np.array_equal(sparse.leaves[kept], np.flatnonzero(dense.mean * has_values))
     for own, expected in zip(sparse[1:], dense[1:], strict=True):
         np.testing.assert_allclose(own[kept], expected[sparse.leaves[kept]], rtol=1e-12)
         assert not expected[dense.mean == 0].any()
-    expected = [dense_standard_error(errors.release, own) for own in (dense, *whole_leaves(dense))]
+    expected = [dense_standard_error(errors.leaves.release, own) for own in (dense, *whole_leaves(dense))]
     found = errors.standard_errors([sparse, sparse.inside, sparse.touched])
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 

@@ -82,7 +82,7 @@ def errors_of(generator: hp.Generator) -> LeafErrors:
 
 
 def test_dependence_is_that_of_the_records() -> None:
-    dependence = errors_of(fitted())._dependence
+    dependence = errors_of(fitted()).leaves.dependence
     kind, visits, other = range(3)
     assert dependence.on(visits, [kind])[1] > 0.5
     assert dependence.on(other, [kind]).min() < 0.1 < UNKNOWN
@@ -95,10 +95,10 @@ def test_axes_of_one_column_have_none() -> None:
     plane = hp.fit(
         np.random.default_rng(0).random((2000, 2)), hp.Box([(0, 1), (0, 1)]), epsilon=1, expected_records=2000
     )
-    assert not errors_of(plane)._dependence.on(0, [0, 1]).any()
+    assert not errors_of(plane).leaves.dependence.on(0, [0, 1]).any()
     nullable = hp.Table(day=hp.Nullable(hp.Integers(0, 7)), kind=hp.Categories(KINDS))
     plan = hp.Plan.auto(nullable, epsilon=1, expected_records=100)
-    dependence = errors_of(hp.Summary(plan).release())._dependence
+    dependence = errors_of(hp.Summary(plan).release()).leaves.dependence
     assert not dependence.on(0, [0, 1]).any()
     assert (dependence.on(1, [0, 2]) == UNKNOWN).all()
 

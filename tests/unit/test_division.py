@@ -146,9 +146,9 @@ def test_errors_of_divided_leaves_equal_dense_definition(region: Any, columns: l
     kept = {name: own for name, own in region.items() if columns is None or name in columns}
     errors = (generator if columns is None else generator.marginal(columns))._errors
     assert isinstance(errors, LeafErrors)
-    assert errors._divisions[0].known
-    assert errors._divisions[0].groups.cuts
-    sparse, dense = errors.region_shares(kept), dense_shares(errors, kept)
+    assert errors.leaves.divisions[0].known
+    assert errors.leaves.divisions[0].groups.cuts
+    sparse, dense = errors.region_shares(kept), dense_shares(errors.leaves, kept)
     assert np.array_equal(sparse.leaves, np.flatnonzero(dense.mean))
     for own, expected in zip(sparse[1:], dense[1:], strict=True):
         np.testing.assert_allclose(own, expected[sparse.leaves], rtol=1e-9, atol=1e-15)
@@ -164,7 +164,7 @@ def test_errors_below_values_equal_those_of_regions(seed: int, column: str) -> N
     inner, found = getattr(errors, "_errors", errors), errors.cdf_masses(values)
     for index, value in enumerate(values):
         shares = errors.cdf_shares(value)
-        counts = inner.counts[shares.leaves] / inner._total / getattr(errors, "_given", 1.0)
+        counts = inner.leaves.counts[shares.leaves] / inner.leaves.total / getattr(errors, "_given", 1.0)
         resolution = math.hypot((counts * shares.deviation).sum(), *(counts * shares.scatter))
         assert found.resolution[index] == pytest.approx(resolution, rel=1e-9, abs=1e-12)
 

@@ -35,7 +35,7 @@ def fitted(seed: int) -> hp.Generator:
 
 def divisions(generator: hp.Generator) -> Any:
     assert isinstance(generator._errors, LeafErrors)
-    return generator._errors._divisions
+    return generator._errors.leaves.divisions
 
 
 def test_groups_are_those_of_the_column_that_decides() -> None:
@@ -139,7 +139,7 @@ def test_a_group_that_fills_its_side_cannot_divide_otherwise() -> None:
 
 def test_restrictions_that_split_a_group() -> None:
     own = divisions(fitted(0))[COST]
-    counts = fitted(0)._errors.release.counts  # type: ignore[union-attr]  # a LeafErrors
+    counts = fitted(0)._errors.leaves.release.counts  # type: ignore[union-attr]  # a LeafErrors
     share = (own.group_of_leaf == 1).astype(float)
     assert own.are_whole(share, counts).all()
     share[np.flatnonzero((own.group_of_leaf == 1) & (counts > 0))[0]] = 0

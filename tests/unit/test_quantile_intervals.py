@@ -57,7 +57,7 @@ def test_cdf_masses_equal_shares_of_all_leaves(name: str, line: Distribution) ->
 def _leaves(errors: Any) -> tuple[Any, float]:
     """Counts of the leaves, and the number of values among them."""
     inner = getattr(errors, "_errors", errors)
-    counts = inner.release.counts
+    counts = inner.leaves.release.counts
     return counts, float(counts.sum()) * (1.0 if inner is errors else errors._given)
 
 

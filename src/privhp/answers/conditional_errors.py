@@ -33,7 +33,7 @@ class ConditionalErrors:
 
     def __init__(self, errors: LeafErrors, *, null: Floats | None = None) -> None:
         self._errors = errors
-        self._there: Floats = np.ones(errors.codes.shape) if null is None else 1.0 - null
+        self._there: Floats = np.ones(errors.leaves.codes.shape) if null is None else 1.0 - null
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
         self.variables, self.is_unseen = errors.variables, errors.is_unseen
 
@@ -75,7 +75,11 @@ class ConditionalErrors:
 
     def _ratio(self, region: LeafShares) -> LeafShares:
         """Mean, variance and deviation of the function whose expectation has the error of a ratio."""
-        ratio, shares, condition = min(self.mass(region), 1.0), self._errors.dense(region), self._errors.condition
+        ratio, shares, condition = (
+            min(self.mass(region), 1.0),
+            self._errors.leaves.dense(region),
+            self._errors.leaves.condition,
+        )
         both, others = condition.share * shares.mean, 1.0 - condition.share * self._there
         mean = both + ratio * others
         variance = np.maximum(both + ratio**2 * others - mean**2, 0.0)

@@ -12,6 +12,7 @@ from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
+from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.standard_errors import UnavailableErrors
 from privhp.core.display import render
 from privhp.core.number_format import format_count
@@ -89,8 +90,8 @@ class Generator(Distribution):
             division = Division(hierarchy, leaves, domain, {label: own._hierarchy for label, own in columns.items()})
             divided = division.divide()
             measured = {label: own._errors for label, own in columns.items()}
-            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided, measured)
-            super().__init__(domain, divided, errors, leaves, columns)
+            projected = ProjectedLeaves.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
+            super().__init__(domain, divided, LeafErrors(projected, measured), leaves, columns)
 
     @property
     def plan(self) -> Plan:

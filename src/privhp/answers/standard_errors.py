@@ -89,6 +89,11 @@ class Condition(NamedTuple):
     scatter: Floats
     axes: frozenset[int]
 
+    @classmethod
+    def of_all_records(cls, leaves: int) -> Condition:
+        """The condition that every record of a number of leaves meets."""
+        return cls(np.ones(leaves), np.zeros(leaves), np.zeros(leaves), frozenset())
+
 
 class CdfMasses(NamedTuple):
     """What bounds the masses at or below each of several values.
