@@ -20,6 +20,7 @@ from privhp.answers.conjunctions import ConjunctionUncertainty
 from privhp.answers.estimate import Estimate, as_scalar, mass_estimate
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import CountedCells, Leaves
+from privhp.answers.quantile_uncertainty import QuantileUncertainty
 from privhp.answers.regions import (
     mass,
     mass_bounds,
@@ -30,13 +31,7 @@ from privhp.answers.regions import (
 )
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
-from privhp.answers.uncertainty import (
-    CdfUncertainty,
-    JoinedUncertainty,
-    MassUncertainty,
-    QuantileUncertainty,
-    Uncertainty,
-)
+from privhp.answers.uncertainty import CdfUncertainty, JoinedUncertainty, MassUncertainty, Uncertainty
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.core.number_format import format_count
