@@ -121,7 +121,8 @@ class AxisDivision:
             for each, finer in zip(below, found.get(cuts + 1, ()), strict=False):
                 each[:, known] = finer[:, index]
             halves = SideRegion(*(own[:, ::2] for own in below)), SideRegion(*(own[:, 1::2] for own in below))
-            found[cuts] = self._join(cuts, own, halves, evenly(own.codes, own.level).deviation, dependent)
+            even, by_split = evenly(own.codes, own.level), own.split_deviation(dependent, cuts)
+            found[cuts] = own.join(halves, even.deviation, by_split)
         return found
 
     def regions_below(
@@ -146,7 +147,8 @@ class AxisDivision:
                 first = SideRegion(np.where(upper, 1.0, inner_share), np.where(upper, 0.0, inner_deviation))
                 second = SideRegion(np.where(upper, inner_share, 0.0), np.where(upper, inner_deviation, 0.0))
                 own = self.known[cuts].take(index)
-                joined = self._join(cuts, own, (first, second), even.deviation[..., known], dependent)
+                by_split = own.split_deviation(dependent, cuts)
+                joined = own.join((first, second), even.deviation[..., known], by_split)
                 part.share[:, known], part.deviation[:, known] = joined
             found[cuts] = part
         return found
@@ -176,11 +178,6 @@ class AxisDivision:
     def _all_groups(self, region: SideRegion) -> SideRegion:
         """A part that is the same in each group, or has a row for each, in rows of its own."""
         return SideRegion(*(np.array(np.broadcast_to(each, (self.groups.size, each.shape[-1]))) for each in region))
-
-    def _join(
-        self, cuts: int, own: KnownSides, halves: tuple[SideRegion, SideRegion], even: Floats, dependent: Dependent
-    ) -> SideRegion:
-        return own.join(halves, even, own.split_deviation(dependent, cuts))
 
 
 class MovedShares:

@@ -155,17 +155,17 @@ class HierarchyErrors:
         errors: Floats = np.sqrt(np.maximum(variance, 0.0) + inside + squared_bias + resolution**2) / total
         return np.minimum(errors, 1.0)
 
-    def deviation(self, weights: Floats, leaf_variances: Floats) -> float:
+    def deviation(self, weights: Floats, *, variance_inside: float = 0.0) -> float:
         """Standard deviation of a weighted sum of the counts of the leaves, in the order of the domain.
 
         Args:
             weights: Weight of the count of each leaf.
-            leaf_variances: Variance that each leaf adds to the sum, beside the noise.
+            variance_inside: Variance that the records inside the leaves add to the sum, beside the noise.
         """
         leaves = np.flatnonzero(weights)
         steps = self._steps(np.zeros_like(leaves), leaves, 1)
         variance, _ = _climb(self._final, steps, weights[leaves], np.zeros(1))
-        return float(np.sqrt(max(float(variance[0]), 0.0) + leaf_variances.sum()))
+        return float(np.sqrt(max(float(variance[0]), 0.0) + variance_inside))
 
     def _steps(self, region: Indices, leaves: Indices, size: int) -> list[_Step]:
         """The ancestors of the leaves of each region, from the last layer to the top layer, and the root of each.

@@ -157,7 +157,7 @@ class Moments:
     def _is_significant(self) -> bool:
         """Whether the release shows that the core holds records."""
         counted = self._errors.unprojected
-        return float(counted.counts @ self._core) > MIN_Z * counted.deviation(self._core, np.zeros(self._core.shape))
+        return float(counted.counts @ self._core) > MIN_Z * counted.deviation(self._core)
 
     def _margin(self, influence: Influence, z: float) -> float:
         """Margin of a moment by noise and resolution, for an interval of z standard errors."""
@@ -167,9 +167,8 @@ class Moments:
         numbers = [variable.numbers for variable in self._variables]
         inside = sum(slope**2 * own.variance for slope, own in zip(influence.slopes, numbers, strict=True))
         weights, parts = influence.of_leaf / self._records, self._core * (1.0 - self._core)
-        noise = self._errors.unprojected.deviation(
-            weights * self._core, shares * inside / self._records + self._errors.counts * parts * weights**2
-        )
+        variances = shares * inside / self._records + self._errors.counts * parts * weights**2
+        noise = self._errors.unprojected.deviation(weights * self._core, variance_inside=float(variances.sum()))
         chosen = self._errors.counts * self._values * np.abs(weights)
         together, alone = float(chosen @ np.minimum(z * self._condition.deviation, 1.0)), 0.0
         scatter = float(np.linalg.norm(chosen * np.minimum(z * self._condition.scatter, 1.0)))
@@ -192,7 +191,7 @@ class Moments:
         most, total = math.inf, 0.0
         for shell in tail.shells:
             weights = distances * shell.leaves
-            noise = unbiased.deviation(weights, np.zeros(distances.shape))
+            noise = unbiased.deviation(weights)
             counted = max(float(unbiased.counts @ weights) + z * noise, 0.0)
             most = counted if shell.is_shown else min(most * tail.ratio(power), counted)
             total += most

@@ -47,13 +47,12 @@ class Coverage(NamedTuple):
         return indices
 
 
-def cover(histogram: Histogram, region: Any, *, empty: bool = False) -> Coverage:
-    """Find the cells that a region covers.
+def cover(histogram: Histogram, region: Any) -> Coverage:
+    """Find the cells of positive probability that a region covers.
 
     Args:
         histogram: The histogram.
         region: A region of its domain.
-        empty: Whether to include cells of probability 0.
     """
     runs, boundary, shares = [], [], []
     level, codes = 0, np.zeros(1, dtype=np.uint64)
@@ -61,13 +60,13 @@ def cover(histogram: Histogram, region: Any, *, empty: bool = False) -> Coverage
     while True:
         overlap = share_inside(histogram.domain, region, codes, level=level)
         before, through = histogram.before(ends)
-        included = (through > before) | empty
-        partial = (overlap > 0) & (overlap < 1) & included
+        occupied = through > before
+        cut = (overlap > 0) & (overlap < 1) & occupied
         is_leaf = histogram.levels[np.minimum(ends[0], histogram.codes.size - 1)] == level
-        runs.append(ends[:, (overlap >= 1) & included])
-        boundary.append(ends[0, partial & is_leaf])
-        shares.append(overlap[partial & is_leaf])
-        split = partial & ~is_leaf
+        runs.append(ends[:, (overlap >= 1) & occupied])
+        boundary.append(ends[0, cut & is_leaf])
+        shares.append(overlap[cut & is_leaf])
+        split = cut & ~is_leaf
         if not split.any():
             break
         level += 1

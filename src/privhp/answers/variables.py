@@ -211,7 +211,7 @@ class Variable:
 
     def _noise(self, weights: Floats) -> float:
         """Standard deviation of a weighted sum of the counts by noise."""
-        return self.errors.unprojected.deviation(weights * self.present, np.zeros(weights.shape))
+        return self.errors.unprojected.deviation(weights * self.present)
 
 
 def _shell_ends(first: float, offsets: Floats) -> list[float]:
