@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from privhp.core.bits import BitPermutation
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors, descendants, fold
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors, by_level, descendants, fold
 
 words = st.integers(0, 2**64 - 1)
 batches_of_words = st.lists(words, max_size=20).map(lambda values: np.array(values, dtype=np.uint64))
@@ -91,3 +91,10 @@ def test_deepest_cells_differ_from_outside() -> None:
     deepest = np.uint64(2**MAX_DEPTH - 1)
     assert deepest < OUTSIDE
     assert ancestors(np.array([deepest]), levels=MAX_DEPTH).tolist() == [0]
+
+
+@given(st.lists(st.integers(0, 5), max_size=20))
+def test_by_level(levels: list[int]) -> None:
+    found = [(level, here.tolist()) for level, here in by_level(np.array(levels, dtype=np.int64))]
+    expected = [(level, [index for index, own in enumerate(levels) if own == level]) for level in sorted(set(levels))]
+    assert found == expected

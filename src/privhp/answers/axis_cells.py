@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, by_level
 from privhp.domains.domain import Domain
 from privhp.domains.shares import AxisShares, product_share
 
@@ -136,8 +136,7 @@ class AxisCells:
         coarsest = np.array([splits.index(own) for own in splits])[self._levels]
         codes = self._codes >> (self._levels - coarsest).astype(np.uint64)
         index, groups, size = np.empty(codes.shape, dtype=np.intp), [], 0
-        for level in np.unique(coarsest).tolist():
-            here = np.flatnonzero(coarsest == level)
+        for level, here in by_level(coarsest):
             cells = self._domain.axis_cells(codes[here], level=level)[axis][0]
             _, first, inverse = np.unique(cells, return_index=True, return_inverse=True)
             index[here] = inverse + size

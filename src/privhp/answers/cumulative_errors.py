@@ -18,7 +18,7 @@ from privhp.answers.nested_sides import NestedSides
 from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.side_shares import cdf_parts, cdf_share, combine
 from privhp.answers.standard_errors import CdfMasses, LeafShares
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, by_level
 from privhp.domains.shares import product_share
 
 
@@ -196,6 +196,6 @@ class CumulativeErrors:
         """The distinct cells of an ordered domain, without null."""
         codes, levels, _ = self._leaves.cells
         null = np.concatenate(
-            [self._domain.split_null(codes[levels == level], level=level)[0] for level in np.unique(levels).tolist()]
+            [self._domain.split_null(codes[here], level=level)[0] for level, here in by_level(levels)]
         )
         return NestedSides(codes, levels, np.where(null, 0.0, self._cell_masses))

@@ -8,7 +8,7 @@ moves enough records. What no leaf shows stays even.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import reduce
 
 import numpy as np
@@ -25,7 +25,7 @@ from privhp.answers.known_sides import KnownSides
 from privhp.answers.leaves import Leaves
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.side_splits import pool_all_splits
-from privhp.core.cells import Codes, Floats, descendants, domain_order
+from privhp.core.cells import Codes, Floats, by_level, descendants, domain_order
 from privhp.domains.domain import Domain
 
 FINENESS, MAX_PARTS = 16, 8
@@ -183,9 +183,8 @@ class Division:
         leaves = self._leaves
         if not self.axes:
             return leaves
-        total = sum(
-            float(leaves.counts[here] @ self._moved(leaves.codes[here], level)) for level, here in _by_level(leaves)
-        )
+        levels = by_level(leaves.levels)
+        total = sum(float(leaves.counts[here] @ self._moved(leaves.codes[here], level)) for level, here in levels)
         number = max(leaves.codes.size, FEW_LEAVES)
         least, left = total / (FINENESS * number), MAX_PARTS * number
         parts: list[tuple[Codes, NDArray[np.int64], Floats]] = []
@@ -234,9 +233,3 @@ class _GroupCounts:
             counts[:, above] = self._counts[cuts - 1][:, index] * part
         self._counts[cuts] = counts
         return counts
-
-
-def _by_level(leaves: Leaves) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Each level with the mask of its leaves."""
-    for level in np.unique(leaves.levels).tolist():
-        yield level, leaves.levels == level

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privhp.answers.dependence import compare_groups
 from privhp.answers.histogram import sum_by_index
 from privhp.answers.side_splits import SIGNIFICANCE, LevelSplits, Splits
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, by_level
 from privhp.domains.domain import Domain
 
 Indices = NDArray[np.intp]
@@ -70,8 +70,7 @@ class Groups(NamedTuple):
     def of_leaves(self, codes: Codes, levels: NDArray[np.int64]) -> Indices:
         """Group of each of some leaves."""
         found = np.zeros(codes.shape, dtype=np.intp)
-        for level in np.unique(levels).tolist():
-            here = levels == level
+        for level, here in by_level(levels):
             found[here] = self.of(codes[here], level)
         return found
 

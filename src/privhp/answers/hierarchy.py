@@ -27,7 +27,7 @@ from privhp.answers.constrained_inference import (
     trusted_sums,
 )
 from privhp.answers.sketch_decoding import decode_sketch
-from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
+from privhp.core.cells import Codes, Counts, Floats, by_level, descendants, domain_order
 from privhp.planning.partition import Partition
 from privhp.release import Release
 
@@ -160,8 +160,8 @@ class Hierarchy:
         self, codes: Codes, levels: NDArray[np.int64], counts: Counts | Floats, variance: float | Floats
     ) -> Layer:
         measure = np.empty(codes.shape)
-        for level in np.unique(levels).tolist():
-            measure[levels == level] = self._plan.domain.measure(codes[levels == level], level=level)
+        for level, here in by_level(levels):
+            measure[here] = self._plan.domain.measure(codes[here], level=level)
         variances = np.broadcast_to(np.float64(variance), codes.shape)
         return Layer(codes, levels, measure, counts.astype(np.float64), variances)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, by_level
 from privhp.domains.domain import Domain
 
 Indices = NDArray[np.int64]
@@ -43,8 +43,7 @@ class Histogram:
     def by_level(self, indices: Indices | None = None) -> Iterator[tuple[int, Indices]]:
         """Each level with the positions of its cells, among all cells or in a list of indices."""
         levels = self.levels if indices is None else self.levels[indices]
-        for level in np.unique(levels).tolist():
-            yield level, np.flatnonzero(levels == level)
+        return by_level(levels)
 
 
 def cumulative(probabilities: Floats) -> Floats:

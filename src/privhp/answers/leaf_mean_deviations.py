@@ -5,7 +5,7 @@ import numpy as np
 from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.share_deviations import mean_deviation
 from privhp.answers.unevenness import FINER_CUTS
-from privhp.core.cells import Floats
+from privhp.core.cells import Floats, by_level
 
 
 def leaf_mean_deviations(leaves: ProjectedLeaves) -> Floats:
@@ -21,8 +21,7 @@ def leaf_mean_deviations(leaves: ProjectedLeaves) -> Floats:
     by_group = np.array(rows)
     divided = {} if division is None else division.mean_deviations(even, by_group, dependent)
     deviations = np.empty((groups, codes.size))
-    for level in np.unique(levels).tolist():
-        here = np.flatnonzero(levels == level)
+    for level, here in by_level(levels):
         sides, cuts = leaves.domain.axis_cells(codes[here], level=level)[axis]
         deviations[:, here] = np.maximum(even[cuts], by_group[:, cuts, None])
         if division is not None and cuts in divided:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.quantiles import values_query
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, by_level
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError
 
@@ -86,8 +86,7 @@ def leaf_numbers(domain: Domain, codes: Codes, levels: NDArray[np.int64]) -> Lea
     """Values of leaves of a domain of numbers or times, which may be nullable."""
     unit = LineUnit(domain.inner)
     numbers = LeafNumbers(*np.zeros((4, codes.size)))
-    for level in np.unique(levels).tolist():
-        here = np.flatnonzero(levels == level)
+    for level, here in by_level(levels):
         null, cells, inner_level = domain.split_null(codes[here], level=level)
         own = here[~null]
         numbers.present[own] = 1.0 - domain.overlap(None, codes[own], level=level) if domain.nullable else 1.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.answers.constrained_inference import enforce_consistency
 from privhp.answers.hierarchy import Hierarchy
-from privhp.core.cells import Codes, Floats, descendants, domain_order
+from privhp.core.cells import Codes, Floats, by_level, descendants, domain_order
 from privhp.domains.domain import Domain
 from privhp.release import Release
 
@@ -42,8 +42,7 @@ class Leaves(CountedCells):
     def measure(self, domain: Domain) -> Floats:
         """Base measure of each leaf."""
         measures = np.empty(self.counts.shape)
-        for level in np.unique(self.levels).tolist():
-            chosen = self.levels == level
+        for level, chosen in by_level(self.levels):
             measures[chosen] = domain.measure(self.codes[chosen], level=level)
         return measures
 

@@ -16,7 +16,7 @@ from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaves import CountedCells, Leaves
 from privhp.answers.regions import cell_shares
 from privhp.answers.standard_errors import StandardErrors
-from privhp.core.cells import Codes, Floats, ancestors, descendants
+from privhp.core.cells import Codes, Floats, ancestors, by_level, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
 from privhp.domains.table_column import TableColumn, similar_column
@@ -123,8 +123,7 @@ def _marginal_domain(columns: list[TableColumn], single: bool) -> Domain:
 def _merge_cells(cells: CountedCells) -> Cells:
     """Distinct cells of each level, with the sums of their counts."""
     merged: Cells = {}
-    for level in np.unique(cells.levels).tolist():
-        chosen = cells.levels == level
+    for level, chosen in by_level(cells.levels):
         distinct, indices = np.unique(cells.codes[chosen], return_inverse=True)
         merged[level] = distinct, sum_by_index(indices, cells.counts[chosen], distinct.size)
     return merged

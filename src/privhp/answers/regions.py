@@ -17,7 +17,7 @@ from privhp.answers.axis_cells import AxisCells
 from privhp.answers.histogram import Histogram, Indices
 from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import StandardErrors
-from privhp.core.cells import Floats, descendants
+from privhp.core.cells import Floats, by_level, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name
 from privhp.domains.unions import parts_in, parts_of, share_inside, union
@@ -85,8 +85,7 @@ def _interleave(left: Indices, right: Indices) -> Indices:
 def cell_shares(domain: Domain, cells: CountedCells, region: Any) -> Floats:
     """Share of the base measure of each cell that a region covers."""
     shares = np.empty(cells.counts.shape)
-    for level in np.unique(cells.levels).tolist():
-        chosen = cells.levels == level
+    for level, chosen in by_level(cells.levels):
         shares[chosen] = share_inside(domain, region, cells.codes[chosen], level=level)
     return shares
 

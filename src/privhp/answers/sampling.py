@@ -14,7 +14,7 @@ from privhp import kernels
 from privhp.answers.histogram import Histogram, cumulative
 from privhp.answers.regions import cover
 from privhp.core.allocation import Allocation, CellDraws, Indices
-from privhp.core.cells import Codes, Counts
+from privhp.core.cells import Codes, Counts, by_level
 from privhp.domains.unions import parts_in
 from privhp.errors import QueryError
 
@@ -119,9 +119,7 @@ class RegionSampler(Sampler):
     def _sample_overlaps(self, indices: Indices, rng: np.random.Generator) -> NDArray[Any]:
         """A record in the intersection of the region with the cell at each index."""
         records = self._empty_records(indices.size, rng, None)
-        levels = self._levels[indices]
-        for level in np.unique(levels).tolist():
-            chosen = np.flatnonzero(levels == level)
+        for level, chosen in by_level(self._levels[indices]):
             codes = self._codes[indices[chosen]]
             for part, own in self._draw_parts(codes, level, rng):
                 records[chosen[own]] = self._domain.decode_within(part, codes[own], level=level, rng=rng)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import Hierarchy, Layer
 from privhp.answers.histogram import sum_by_index
-from privhp.core.cells import Codes, Floats, descendants
+from privhp.core.cells import Codes, Floats, by_level, descendants
 from privhp.domains.domain import Domain
 
 SIGNIFICANCE = 4.0
@@ -200,9 +200,9 @@ def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> It
         first = counts[:, ::2]
         counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
         codes, levels = codes[:, ::2] >> np.uint64(1), levels - 1
-        for level in np.unique(levels).tolist():
-            here = levels == level
-            yield level, counted, Splits(*(each[here].ravel() for each in (codes, first, counts, variances)))
+        for level, here in by_level(levels):
+            own = (each[here].ravel() for each in (first, counts, variances))
+            yield level, counted, Splits(codes[here].ravel(), *own)
 
 
 def _parts(pooled: float, single: float, concentration: float, freedom: int) -> tuple[float, float]:

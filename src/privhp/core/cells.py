@@ -5,6 +5,7 @@ whose binary digits are the path from the root, one digit per level. The parent
 of a cell is a right shift, and its children are consecutive.
 """
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,12 @@ OUTSIDE = np.uint64(2**64 - 1)
 def ancestors(codes: Codes, *, levels: int) -> Codes:
     """Ancestors of cells, `levels` above them."""
     return codes >> np.uint64(levels)
+
+
+def by_level(levels: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Each level of some cells, the smallest first, with the indices of its cells in increasing order."""
+    for level in np.unique(levels).tolist():
+        yield level, np.flatnonzero(levels == level)
 
 
 def coarsen(codes: Codes, *, levels: int) -> Codes:
