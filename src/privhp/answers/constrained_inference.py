@@ -19,6 +19,16 @@ EM_ITERATIONS = 20
 BIAS_BLOCK = 16
 """Neighbouring sums whose bias is estimated together."""
 
+LEAST_DIFFERENCE = 0.1
+"""Least variance of the difference of the unbiased and the shrunk count, as a share of that of the unbiased count."""
+
+BIAS_MARGIN = 0.1
+"""Standard deviations of the estimated squared bias of a block that are added to it."""
+
+SQUARE_VARIANCE = 3.5
+"""Variance of a squared difference, over its squared expectation: 2 for normal noise, 5 for Laplace noise, and this for
+the sum of two Laplace draws."""
+
 TEMPERED_BLOCK = 32
 """Neighbouring splits of a level that are tempered together."""
 
@@ -27,6 +37,12 @@ FEW_SPLITS = 8
 
 SPLIT_Z = 2.0
 """Standard deviations from which the difference of a split counts for itself, whatever its neighbours show."""
+
+LARGEST_EXPONENT = 600.0
+"""Largest logarithm of a likelihood ratio, whose products with other factors stay finite."""
+
+LEAST_RANGE = 2.0
+"""Standard deviations that the largest count of the slab exceeds at least."""
 
 NEGLIGIBLE_PROBABILITY = 0.01
 """Posterior probability of being empty below which an estimate stays unchanged."""
@@ -174,9 +190,11 @@ def trusted_sums(
     unbiased, unbiased_variances = inverse_variance_mean(own, own_variances, sums, variances)
     # The shrunk sum is efficient among estimates from the parts, so its covariance with their sum is its variance.
     covariances = _ratio(unbiased_variances, variances, otherwise=1.0) * shrunk_variances
-    expected = np.maximum(unbiased_variances + shrunk_variances - 2.0 * covariances, 0.1 * unbiased_variances)
+    expected = np.maximum(
+        unbiased_variances + shrunk_variances - 2.0 * covariances, LEAST_DIFFERENCE * unbiased_variances
+    )
     excess = np.add.reduceat((unbiased - shrunk) ** 2 - expected, starts) / sizes
-    margin = 0.1 * np.add.reduceat(expected, starts) / sizes * np.sqrt(3.5 / BIAS_BLOCK)
+    margin = BIAS_MARGIN * np.add.reduceat(expected, starts) / sizes * np.sqrt(SQUARE_VARIANCE / BIAS_BLOCK)
     squared_bias = np.repeat(np.maximum(excess, 0.0) + margin, sizes)
     below, below_variances = inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
     mean, variance = inverse_variance_mean(own, own_variances, below, np.maximum(below_variances, shrunk_variances))
@@ -204,13 +222,14 @@ def spike_and_slab_posterior(
     """
     deviations = np.where(possible, np.sqrt(variances), 1.0)  # structural zeros are 0, whatever their noisy counter
     scale = deviations / np.sqrt(2.0)
-    largest = float(np.max(estimates[possible] / deviations[possible], initial=2.0))
+    largest = float(np.max(estimates[possible] / deviations[possible], initial=LEAST_RANGE))
     tail = np.minimum(estimates - deviations, 0.0)
-    spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 600.0))
+    spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, LARGEST_EXPONENT))
     slab_odds = spike_ratio * 2.0 * scale / (np.maximum(estimates, deviations) * np.log(largest))
     prior_empty = 0.5
     for _ in range(EM_ITERATIONS):
         empty = prior_empty / (prior_empty + (1.0 - prior_empty) * slab_odds)
+        # Half an empty cell and half another one are added, so that the prior is never 0 or 1.
         prior_empty = float((empty[possible].sum() + 0.5) / (np.count_nonzero(possible) + 1.0))
     clipped = np.maximum(estimates, 0.0)
     means = np.where(empty > NEGLIGIBLE_PROBABILITY, (1.0 - empty) * clipped, estimates)

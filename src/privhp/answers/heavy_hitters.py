@@ -24,6 +24,9 @@ from privhp.errors import QueryError, describe_value
 SUPPORT = 0.5
 """Least share of the threshold that lies in leaves inside a heavy hitter."""
 
+FEW_RECORDS = 0.001
+"""Share of the records in no listed value up to which they go unmentioned."""
+
 
 @dataclass(frozen=True)
 class HeavyHitter:
@@ -109,7 +112,7 @@ def describe_remaining(share: float, *, least: float | None) -> str | None:
         share: Share of these records.
         least: Share that a value needs to be listed; None if all are.
     """
-    if share <= 0.001:
+    if share <= FEW_RECORDS:
         return None
     below = "" if least is None else f"in values below {format_share(least)} each, or "
     whose = "All" if share >= 1 else f"The remaining {format_share(share)}"
