@@ -4,8 +4,6 @@ A region covers a share of each side of a leaf, and leaves have few different
 sides. So the shares of a region are computed once for each side.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

@@ -4,7 +4,7 @@ The first half of a side holds a share of its records, pooled over all cells wit
 and their halves are a tree. Below its ends, the records of a side are spread by the base measure.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace

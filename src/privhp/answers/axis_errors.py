@@ -1,7 +1,5 @@
 """Errors of the shares of sides along one axis in a region, if the records of a side are taken to be even."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from typing import NamedTuple
 
 import numpy as np

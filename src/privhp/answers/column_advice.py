@@ -1,7 +1,5 @@
 """Advice for queries that are asked with a column, as those of other libraries are."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import inspect
 from collections.abc import Callable
 from functools import wraps

@@ -4,8 +4,6 @@ The column shows how all records of a side divide. Narrower leaves show how many
 each half; the others are in leaves as wide as the side.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import numpy as np
 
 from privhp.answers.hierarchy import Hierarchy

@@ -1,6 +1,6 @@
 """Errors of a distribution given a condition: records in a region of other columns, or records with a value."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -6,8 +6,6 @@ most the sum of what is missing from theirs. Leaves divide as the columns do, so
 one of its conditions may err.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any

@@ -4,8 +4,6 @@ At each level one cell holds a value: leaves before it are below the value, and 
 value in part. The masses at or below many values are sums over the levels, all computed at once.
 """
 
-from __future__ import annotations
-
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 

@@ -7,8 +7,6 @@ of what the counts of both columns allow. This share is the dependence, D' in ge
 columns, 1 if one decides the other.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property

@@ -4,7 +4,7 @@ A distribution is computed from the leaves of a partition with their estimated c
 release: samples and answers incur no further privacy loss.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property

@@ -6,8 +6,6 @@ than a single leaf does. A leaf is divided in halves by these pooled shares, as 
 moves enough records. What no leaf shows stays even.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Collection, Mapping
 from functools import reduce
 

@@ -1,6 +1,6 @@
 """An estimate: the answer to a query, with a standard error that is computed on first access."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 import math
 from collections.abc import Callable

@@ -6,8 +6,6 @@ probability, all windows together: the threshold rises with their number, and wi
 The noise of one leaf has exponential tails, that of many leaves is normal.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import math
 from collections.abc import Callable
 

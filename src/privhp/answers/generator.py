@@ -1,6 +1,6 @@
 """The generator of a release: synthetic records and answers."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 import math
 from collections.abc import Collection

@@ -5,7 +5,7 @@ depends on the other divides otherwise in each group. As far as groups differ by
 noise explains, the leaves of a group divide as its own cells do.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -6,8 +6,6 @@ marginal, which says nothing about where they are. So a part of the residual sha
 must be supported: it lies in leaves inside the cell.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any

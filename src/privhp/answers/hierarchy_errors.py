@@ -25,7 +25,7 @@ Cells outside a region have weight 0 and are left out: the cost of an answer gro
 the number of cells that its region touches. Many regions are computed at once.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A histogram on a partition of a domain; samples and answers are computed from it."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Iterator
 from functools import cached_property
 

@@ -5,7 +5,7 @@ show that the records of this group divide otherwise. So shares have a row for e
 cells without a group.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """The values of leaves as numbers: their mean, spread and width along the line of one variable."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from typing import Any, NamedTuple
 

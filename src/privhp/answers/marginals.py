@@ -5,8 +5,6 @@ inside others. The count of a larger cell is divided among its descendants by
 the base measure, which gives a partition again without changing the distribution.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Mapping
 from typing import Any
 

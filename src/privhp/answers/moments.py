@@ -11,8 +11,6 @@ condition. Tails: records outside the core are too few to be significant. What t
 shell next to the core may hold, and less in each further shell, bounds what they add; so does what each may hold.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property

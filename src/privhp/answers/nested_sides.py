@@ -10,7 +10,7 @@ beyond the mean of its neighbours, such as zeros at the lower bound. They also s
 a side with fewer records, such as at the edge of a gap, the records of a side lie away from it.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,6 +1,6 @@
 """The parts of the leaves of a release: what a leaf is divided into, with the share of its records in each."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Collection
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Cumulative distribution function and quantiles of a histogram on an ordered domain."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

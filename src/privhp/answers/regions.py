@@ -5,8 +5,6 @@ region, so its cost grows with the number of boundary cells. The masses of many
 regions are sums over all leaves, by their sides along the axes that a region cuts.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ either sign at each cut, which become smaller with each. A heap is a number that
 many records have: they are all inside a region or all outside.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shares of the sides of leaves in a region, along one axis or several."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

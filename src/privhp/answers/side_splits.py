@@ -7,7 +7,7 @@ half of equal measure. It has two parts, as in an analysis of variance: one that
 side share, such as a heap, and one of each cell's own.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise

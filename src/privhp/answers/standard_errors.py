@@ -1,6 +1,6 @@
 """Standard errors of the answers of a distribution: what computes them, and the shares of leaves that they need."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Standard errors and confidence intervals of masses, of arrays of masses, and of cumulative probabilities."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol

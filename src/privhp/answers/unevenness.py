@@ -6,8 +6,6 @@ cells of the same side share, and of each cell's own part (`side_splits`). At an
 end of a region, the shared parts of all leaves add up; their own parts cancel.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import math
 from typing import NamedTuple
 

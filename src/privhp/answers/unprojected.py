@@ -5,8 +5,6 @@ empty cells does not cancel in their sums. Without both steps the estimates are
 unbiased and their variances exact, which decides whether a region holds records.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 from copy import copy
 from itertools import pairwise
 

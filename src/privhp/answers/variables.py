@@ -8,7 +8,7 @@ begins. The more noise a shell adds to the mean, in units of the noise of the
 core, the higher its threshold: noise that exceeds it is rarer by that factor.
 """
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
+from __future__ import annotations
 
 import math
 from functools import cached_property
