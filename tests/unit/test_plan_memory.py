@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import privhp as hp
 from privhp import Box, Interval, Partition, Plan
 from privhp.planning.plan_memory import MEMORIES, choose_memory, typical_error
 
@@ -57,3 +58,12 @@ def test_no_sentence_without_the_planner() -> None:
         Plan.auto(UNIT, epsilon=1, expected_records=1e6, partition=Partition.complete(6)),
     ]
     assert not any("would make" in str(plan) for plan in plans)
+
+
+@pytest.mark.parametrize("number", [32, 45, 60])
+def test_plans_of_wide_tables_of_few_values_are_printed(number: int) -> None:
+    """The typical error may be 0: then memory gains nothing that a ratio could say."""
+    columns = {f"q{place}": hp.Nullable(hp.Integers(1, 5)) for place in range(number)}
+    plan = hp.Plan.auto(hp.Table(columns), epsilon=1, expected_records=25_000, passes=3)
+    assert "column by itself" in str(plan)
+    assert len(plan.columns) == number
