@@ -32,15 +32,6 @@ def test_batches_of_batches_are_refused(name: str) -> None:
     assert summary.update(pd.DataFrame(DATA))
 
 
-@pytest.mark.parametrize("column", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0]), pa.array([1.0, 2.0])], ids=type)
-def test_lists_of_columns_are_refused(column: Any) -> None:
-    summary = hp.Summary(hp.Plan.auto(hp.Interval(0, 10), epsilon=1, expected_records=100))
-    if hasattr(type(column), "__arrow_c_stream__"):
-        with pytest.raises(RecordsError, match="one batch of records"):
-            summary.update([column, column])
-    assert summary.update(column)
-
-
 def test_records_of_any_kind_stay_records() -> None:
     summary = hp.Summary(hp.Plan.auto(TABLE, epsilon=1000, expected_records=100))
     rows: list[Any] = [(1.0, "a"), [2.0, "b"], {"fare": 3.0, "kind": "a"}, np.array([1, "a"], dtype=object), None]

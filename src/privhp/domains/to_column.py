@@ -39,7 +39,8 @@ def single_batch(records: list[Any]) -> list[Any]:
     first = records[:1]
     for part in first[0] if first and type(first[0]) is tuple else first:
         kind = type(part)
-        if hasattr(kind, "__arrow_c_stream__") or (hasattr(kind, "iloc") and hasattr(kind, "columns")):
+        is_stream = hasattr(kind, "__arrow_c_stream__") and not is_column(part)
+        if is_stream or (hasattr(kind, "iloc") and hasattr(kind, "columns")):
             raise RecordsError(
                 "expected one batch of records, got several batches or groups; update with one after the other, and "
                 "with the whole frame instead of its groups"
