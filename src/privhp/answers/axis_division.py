@@ -180,6 +180,29 @@ class AxisDivision:
         return SideRegion(*(np.array(np.broadcast_to(each, (self.groups.size, each.shape[-1]))) for each in region))
 
 
+def halve(
+    domain: Domain, codes: Codes, level: int, axis: int, division: AxisDivision | None, group: Indices
+) -> tuple[Codes, Floats]:
+    """Both halves of each cell, with the share of its records in each, shape (cells, 2).
+
+    Args:
+        domain: Domain of the cells.
+        codes: The cells.
+        level: Their level.
+        axis: The axis along which they are cut.
+        division: How the records divide along it; None for the base measure.
+        group: Group of the records of each cell.
+    """
+    halves = descendants(codes, levels=1)
+    measures = domain.measure(halves.ravel(), level=level + 1).reshape(halves.shape)
+    first = measures[:, 0] / measures.sum(axis=1)
+    if division is not None:
+        possible = (measures > 0).all(axis=1)
+        sides, cuts = domain.axis_cells(codes, level=level)[axis]
+        first = np.where(possible, division.first_shares(sides, cuts, first, group), first)
+    return halves, np.stack([first, 1.0 - first], axis=1)
+
+
 class MovedShares:
     """Bounds on the share of records that a division moves from one side of a number to the other.
 

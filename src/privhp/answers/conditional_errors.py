@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import CdfMasses, LeafShares
 from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
@@ -40,6 +41,11 @@ class ConditionalErrors:
     def marginal(self, domain: Domain, columns: Sequence[TableColumn]) -> ConditionalErrors:
         """Errors of the marginal over some columns of a table, under the same condition."""
         return ConditionalErrors(self._errors.marginal(domain, columns))
+
+    @property
+    def cells_of_group(self) -> CountedCells | None:
+        """Cells of a group of records along one column, as finely as the release shows them; None for other ones."""
+        return self._errors.cells_of_group
 
     def given(self, region: Any) -> ConditionalErrors:
         """Errors of the distribution of those records that are in a region, too."""

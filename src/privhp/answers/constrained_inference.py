@@ -42,7 +42,7 @@ LARGEST_EXPONENT = 600.0
 """Largest logarithm of a likelihood ratio, whose products with other factors stay finite."""
 
 LEAST_RANGE = 2.0
-"""Standard deviations that the largest count of the slab exceeds at least."""
+"""Largest count of the slab in standard deviations, at least."""
 
 NEGLIGIBLE_PROBABILITY = 0.01
 """Posterior probability of being empty below which an estimate stays unchanged."""

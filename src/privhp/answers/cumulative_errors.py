@@ -165,8 +165,8 @@ class CumulativeErrors:
             share = cdf_share(inner, values, sides, level=cuts)
             return SideRegion(share, leaves.axis_errors(line).deviations(sides, cuts, share, dependent)[0])
 
-        sides = inner.encode(values, level=deepest - line)
-        found = leaves.divisions[line].regions_below(sides, deepest - line, evenly, dependent)
+        cuts = max(deepest - line, 0)  # leaves that are not cut may hold null and values
+        found = leaves.divisions[line].regions_below(inner.encode(values, level=cuts), cuts, evenly, dependent)
         divided = {(line, cuts): own for cuts, own in found.items()}
         if self._domain.nullable:
             cut = partial(cdf_parts, self._domain, values[:1])

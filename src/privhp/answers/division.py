@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.axis_cells import AxisCells
-from privhp.answers.axis_division import AxisDivision, MovedShares
+from privhp.answers.axis_division import AxisDivision, MovedShares, halve
 from privhp.answers.column_splits import ColumnSplits
 from privhp.answers.dependence import Dependence
 from privhp.answers.group_splits import Groups, GroupSplits, LevelSides, choose_groups
@@ -23,7 +23,7 @@ from privhp.answers.known_sides import KnownSides
 from privhp.answers.leaves import Leaves
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.side_splits import pool_all_splits
-from privhp.core.cells import Codes, Floats, by_level, descendants, domain_order
+from privhp.core.cells import Codes, Floats, by_level, domain_order
 from privhp.domains.domain import Domain
 
 FINENESS, MAX_PARTS = 16, 8
@@ -166,15 +166,11 @@ class Division:
 
     def _halve(self, codes: Codes, counts: Floats, level: int) -> tuple[Codes, Floats]:
         """Both halves of each cell, with their counts."""
-        halves, axis = descendants(codes, levels=1), self._levels[level].axis
-        measures = self._domain.measure(halves.ravel(), level=level + 1).reshape(halves.shape)
-        first = measures[:, 0] / measures.sum(axis=1)
-        if axis in self.axes:
-            possible = (measures > 0).all(axis=1)
-            sides, cuts = self._domain.axis_cells(codes, level=level)[axis]
-            group = self.axes[axis].groups.of(codes, level)
-            first = np.where(possible, self.axes[axis].first_shares(sides, cuts, first, group), first)
-        return halves.ravel(), (counts[:, None] * np.stack([first, 1.0 - first], axis=1)).ravel()
+        axis = self._levels[level].axis
+        division = self.axes.get(axis)
+        group = np.zeros(codes.shape, dtype=np.intp) if division is None else division.groups.of(codes, level)
+        halves, shares = halve(self._domain, codes, level, axis, division, group)
+        return halves.ravel(), (counts[:, None] * shares).ravel()
 
     def divide(self) -> Leaves:
         """The leaves, divided where that moves enough records."""

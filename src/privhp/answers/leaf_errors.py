@@ -17,6 +17,7 @@ from privhp.answers.conditional_errors import ConditionalErrors
 from privhp.answers.cumulative_errors import CumulativeErrors
 from privhp.answers.leaf_mean_deviations import leaf_mean_deviations
 from privhp.answers.leaf_numbers import leaf_numbers
+from privhp.answers.leaves import CountedCells
 from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.standard_errors import CdfMasses, LeafShares, StandardErrors
 from privhp.answers.variables import Variable
@@ -46,6 +47,11 @@ class LeafErrors:
         """Errors of the marginal over some columns of a table, which has this domain."""
         alone = self._measured.get(columns[0].label) if len(columns) == 1 else None
         return LeafErrors(self.leaves.marginal(domain, columns), self._measured, alone=alone)
+
+    @property
+    def cells_of_group(self) -> CountedCells | None:
+        """Cells of a group of records along one column, as finely as the release shows them; None for other ones."""
+        return self.leaves.cells_of_group
 
     def given(self, region: Any) -> ConditionalErrors:
         """Errors of the distribution of the records in a region."""
@@ -83,7 +89,7 @@ class LeafErrors:
             return [variable for own in columns for variable in own.variables()]
         codes, levels, cell_of_leaf = leaves.cells
         numbers = leaf_numbers(leaves.domain, codes, levels).take(cell_of_leaf)
-        numbers = leaves.parts.refine(numbers, leaves.domain)
+        numbers = (leaves.parts_of_group or leaves.parts).refine(numbers, leaves.domain)
         alone = None if self._alone is None else self._alone.variables()[0]
         return [Variable(numbers, cell_of_leaf, self._mean_deviations, leaves.release, leaves.condition, alone)]
 

@@ -57,6 +57,7 @@ def marginalize(
             for each in (leaves, cells)
         )
         errors = errors.marginal(part, chosen)
+        leaves = errors.cells_of_group or leaves
     else:
         part = domain
         _check_only_column(domain, columns, where)

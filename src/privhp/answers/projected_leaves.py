@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from privhp.answers.axis_cells import AxisCells, AxisParts
 from privhp.answers.axis_division import AxisDivision
 from privhp.answers.axis_errors import AxisErrors
+from privhp.answers.column_parts import ColumnParts
 from privhp.answers.dependence import Dependence
 from privhp.answers.division import Division
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.histogram import sum_by_index
 from privhp.answers.known_sides import Dependent, SideRegion
-from privhp.answers.leaves import Leaves
+from privhp.answers.leaves import CountedCells, Leaves
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.parts import Parts
 from privhp.answers.side_shares import SideShares, combine
@@ -106,6 +107,19 @@ class ProjectedLeaves:
             table_axes=[self.table_axes[axis] for axis in axes],
             compute_unevenness=partial(self._unevenness_of, axes),
         )
+
+    @cached_property
+    def parts_of_group(self) -> ColumnParts | None:
+        """The parts of a group of records along one column; None for all records, several columns and points."""
+        if not self.condition.axes or not self.divisions or len(self.domain.columns) > 1:
+            return None
+        cells = CountedCells(self.codes.copy(), self.levels.copy(), self.counts.copy())
+        return ColumnParts.of_leaves(self.domain, cells, self.divisions)
+
+    @property
+    def cells_of_group(self) -> CountedCells | None:
+        """The same parts with their counts."""
+        return None if self.parts_of_group is None else self.parts_of_group.counted(self.counts)
 
     def given(self, region: Any) -> ProjectedLeaves:
         """The same leaves with the condition that records are in a region, too."""

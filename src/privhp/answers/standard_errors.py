@@ -15,6 +15,7 @@ from privhp.domains.table_column import TableColumn
 from privhp.errors import QueryError
 
 if TYPE_CHECKING:
+    from privhp.answers.leaves import CountedCells
     from privhp.answers.variables import Variable
 
 
@@ -116,6 +117,11 @@ class StandardErrors(Protocol):
         """Standard errors of the marginal over some columns of a table, which has this domain."""
         ...
 
+    @property
+    def cells_of_group(self) -> CountedCells | None:
+        """Cells of a group of records along one column, as finely as the release shows them; None for other ones."""
+        ...
+
     def given(self, region: Any) -> StandardErrors:
         """Standard errors of the distribution of the records in a region."""
         ...
@@ -162,6 +168,8 @@ class UnavailableErrors:
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
+
+    cells_of_group = None
 
     def _keep(self, *_: Any) -> UnavailableErrors:
         return self
