@@ -268,3 +268,17 @@ def test_types_decide_about_the_warning_not_values() -> None:
     table = Table(n=Nullable(Interval(0, 10)), m=Integers(0, 10))
     with pytest.warns(UserWarning, match="column 'n' holds whole numbers"):
         privhp.fit({"m": np.array([3]), "n": np.array([4])}, table, epsilon=1, expected_records=1000)
+
+
+def test_bounds_and_regions_may_be_decimals() -> None:
+    domain = Interval(Decimal(0), Decimal("100.5"), step=Decimal("0.01"))
+    assert domain == Interval(0, 100.5, step="0.01")
+    codes = np.arange(8, dtype=np.uint64)
+    shares = [domain.overlap(region, codes, level=3) for region in ((Decimal("5.00"), Decimal("20.5")), (5.0, 20.5))]
+    assert np.array_equal(*shares)
+
+
+@pytest.mark.parametrize("bound", ["sNaN", "NaN", "Infinity", "1e400"])
+def test_decimals_that_are_no_finite_numbers_are_refused(bound: str) -> None:
+    with pytest.raises(DomainError, match="expected a finite number"):
+        Interval(0, Decimal(bound))

@@ -3,6 +3,7 @@
 import re
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -59,11 +60,11 @@ def number_advice(text: str) -> str:
 
 def check_number(value: Any, name: str) -> int | float:
     """A finite number as int or float."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | np.integer | np.floating):
         raise DomainError(f"expected a number for {name}, got {quote(value)}; write a plain number, known beforehand")
     try:
         number = float(value) + 0.0  # -0.0 is equal to 0.0 and prints differently
-    except OverflowError:
+    except (OverflowError, ValueError):  # of a large integer, and of a signaling NaN
         number = np.inf
     if not np.isfinite(number):
         raise DomainError(f"expected a finite number for {name}, got {number}")
