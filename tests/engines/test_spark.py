@@ -128,7 +128,7 @@ def test_refused_frames(session: SparkSession, stored: Any) -> None:
             fit(frame)
     with pytest.raises(hp.RecordsError, match="no such name"):
         fit(stored.select("k"))
-    with pytest.raises(hp.FileError, match="declared as integers"):
+    with pytest.raises(hp.RecordsError, match="declared as integers"):
         fit(stored.selectExpr("array(x) as x"))
 
 
