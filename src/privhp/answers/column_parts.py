@@ -1,8 +1,8 @@
 """The parts of leaves along one column, as finely as the release shows how the column divides in each group.
 
 Leaves of a table have few parts, since they are divided along all columns. Where one column is
-asked for, leaves of the same group with the same cell of the column divide alike: they are divided
-together, and to the end.
+asked for, leaves of the same group with the same cell of the column divide in the same way: they are
+divided together, and to the end.
 """
 
 from __future__ import annotations

@@ -240,10 +240,7 @@ class Domain(Presentation):
         return [region]
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
-        """Cell of each code along each axis, with its level there; a table has the axes of its columns.
-
-        Unless overridden there is one axis, and the cells are those of the domain.
-        """
+        """Cell of each code along each axis, with its level there. Unless overridden the domain is the only axis."""
         return [(codes, level)]
 
     def null_axis(self, axis: int) -> int | None:

@@ -40,7 +40,7 @@ def choose_memory(least_error: Callable[[int, float], float], *, least: int = 0)
 
 
 def memory_of(partition: Partition, *, least: int = 0) -> int:
-    """The least default memory of so many bytes that holds a partition that is known before, and levels above it."""
+    """The least default memory that holds a known partition and levels above it, and has at least some bytes."""
     return next((memory for memory in MEMORIES if max(2 * partition.nbytes, least) <= memory), MEMORIES[-1])
 
 
