@@ -20,6 +20,13 @@ AxisParts = Callable[..., list[AxisShares]]
 """Shares of cells along each axis that a region cuts, given their codes and level."""
 
 
+def cut_axis(domain: Domain, level: int) -> int:
+    """The axis along which the cells of a level are cut."""
+    root = np.zeros(1, dtype=np.uint64)
+    above, below = ([cuts for _, cuts in domain.axis_cells(root, level=own)] for own in (level, level + 1))
+    return next(axis for axis, (before, after) in enumerate(zip(above, below, strict=True)) if before != after)
+
+
 class _SameSplits(NamedTuple):
     """Distinct cells with the same number of splits along an axis.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.axis_cells import cut_axis
 from privhp.answers.axis_division import AxisDivision, MovedShares, halve
 from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaf_numbers import LeafNumbers
@@ -98,16 +99,9 @@ def _divide(
         found.append((codes[~split], np.full(np.count_nonzero(~split), level), cell[~split], share[~split]))
         if not split.any() and level >= cells.levels.max():
             break
-        axis = _cut_axis(domain, level)
+        axis = cut_axis(domain, level)
         halves, shares = halve(domain, codes[split], level, axis, divisions.get(axis), group[cell[split]])
         codes, cell, share = halves.ravel(), np.repeat(cell[split], 2), (share[split][:, None] * shares).ravel()
     all_codes, levels, leaf, all_shares = (np.concatenate(each) for each in zip(*found, strict=True))
     order = np.argsort(leaf, kind="stable")
     return Parts(all_codes[order], levels[order], leaf[order], all_shares[order])
-
-
-def _cut_axis(domain: Domain, level: int) -> int:
-    """The axis along which cells of a level are cut."""
-    root = np.zeros(1, dtype=np.uint64)
-    above, below = ([cuts for _, cuts in domain.axis_cells(root, level=own)] for own in (level, level + 1))
-    return next(axis for axis, (before, after) in enumerate(zip(above, below, strict=True)) if before != after)

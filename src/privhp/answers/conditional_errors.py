@@ -81,16 +81,13 @@ class ConditionalErrors:
 
     def _ratio(self, region: LeafShares) -> LeafShares:
         """Mean, variance and deviation of the function whose expectation has the error of a ratio."""
-        ratio, shares, condition = (
-            min(self.mass(region), 1.0),
-            self._errors.leaves.dense(region),
-            self._errors.leaves.condition,
-        )
+        leaves = self._errors.leaves
+        ratio, shares, condition = min(self.mass(region), 1.0), leaves.dense(region), leaves.condition
         both, others = condition.share * shares.mean, 1.0 - condition.share * self._there
         mean = both + ratio * others
         variance = np.maximum(both + ratio**2 * others - mean**2, 0.0)
         by_condition = np.abs(shares.mean - ratio * self._there)
         deviation = condition.share * shares.deviation + condition.deviation * by_condition
         scatter = np.hypot(condition.share * shares.scatter, condition.scatter * by_condition)
-        leaves = np.flatnonzero((mean > 0) | (deviation > 0) | (scatter > 0))
-        return LeafShares(leaves, *(each[leaves] for each in (mean, variance, deviation, scatter)))
+        chosen = np.flatnonzero((mean > 0) | (deviation > 0) | (scatter > 0))
+        return LeafShares(chosen, *(each[chosen] for each in (mean, variance, deviation, scatter)))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.axis_cells import cut_axis
 from privhp.answers.hierarchy import Hierarchy, Layer
 from privhp.answers.histogram import sum_by_index
 from privhp.core.cells import Codes, Floats, by_level, descendants
@@ -115,13 +116,11 @@ def learn_splits(hierarchy: Hierarchy, domain: Domain) -> list[LevelSplits]:
     for level, counted, splits in _splits(hierarchy):
         found.setdefault(level, []).append(splits)
         counted_levels |= {level} if counted else set()
-    root = np.zeros(1, dtype=np.uint64)
-    cuts = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
     levels = []
-    for level, (above, below) in enumerate(pairwise(cuts)):
-        axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
+    for level in range(domain.depth):
         parts = [np.concatenate(each) for each in zip(*found.get(level, []), strict=True)]
-        levels.append(LevelSplits(axis, Splits(*parts) if parts else None, level in counted_levels))
+        cells = Splits(*parts) if parts else None
+        levels.append(LevelSplits(cut_axis(domain, level), cells, level in counted_levels))
     return levels
 
 
