@@ -172,7 +172,7 @@ def test_sketches_show_more_unevenness_never_less() -> None:
         measured = [_Measured(splits=100, share=share) for _, share in levels]
         before = [0.0, *(unevenness for unevenness, _ in levels)]
         pairs = [(unevenness, above) for (unevenness, _), above in zip(levels, before, strict=False)]
-        return _extend(_smooth(measured, pairs, otherwise=1.0), measured)[0][: len(levels)].tolist()
+        return _extend(_smooth(measured, pairs, {}, otherwise=1.0), measured, {})[0][: len(levels)].tolist()
 
     counted = [(0.04, 1.0), (0.02, 1.0)]
     assert smooth(*counted, (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.015])  # slopes 0.02 / 3, heaps 0.04 / 3

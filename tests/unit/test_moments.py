@@ -136,10 +136,10 @@ def test_interval_holds_records_anywhere_in_the_leaves() -> None:
 def test_times() -> None:
     counts = np.zeros(1024, dtype=np.int64)
     counts[[0, 512]] = FULL
-    times = generator_of(Time("2024-01-01", "2024-01-01T00:17:03"), counts)
-    assert times.mean().value == np.datetime64("2024-01-01T00:04:16")
-    assert times.std().value == np.timedelta64(256, "s")
-    assert repr(times.std()).startswith("4.27 minutes +- ")
+    times = generator_of(Time("2024-01-01", "2024-01-01T23:59:59"), counts)
+    assert times.mean().value == np.datetime64("2024-01-01T06:00:42")  # cells of 84 or 85 seconds, at 0:00 and 12:00
+    assert times.std().value == np.timedelta64(6, "h")
+    assert repr(times.std()).startswith("6 hours +- ")
     assert isinstance(times.mean().stderr, np.timedelta64)
     assert all(isinstance(end, np.datetime64) for end in times.mean().interval())
     assert all(isinstance(end, np.timedelta64) for end in times.std().interval())

@@ -37,7 +37,7 @@ def test_a_side_lies_on_the_slope_of_the_smallest_measured_side_around_it(seed: 
     for cuts in range(8):
         cells = np.flatnonzero(rng.random(2**cuts) < 0.4).astype(np.uint64)
         measured.append(_Measured(rng.random() * 0.3, 0.1, cells.size, 0.5, cells, rng.random(cells.size)))
-    axis = AxisUnevenness(measured)
+    axis = AxisUnevenness(measured, {})
     for cuts in (0, 3, 7, 8):
         cells = np.arange(2**cuts, dtype=np.uint64)
         steepness = rng.random(cells.size)
@@ -110,18 +110,18 @@ def a_level(splits: int, share: float) -> _Measured:
 def test_cells_that_are_not_cut_change_as_those_that_are() -> None:
     """The few cells cut again are four times as uneven as all were, and half as uneven as they were before."""
     levels = [a_level(100, 1.0), a_level(100, 1.0), a_level(100, 1e-9)]
-    found = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], otherwise=1.0)
+    found = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], {}, otherwise=1.0)
     assert found[:3] == pytest.approx([0.1, 0.05, 0.025])
-    lattice = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (1.0, 0.05)], otherwise=1.0)
+    lattice = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (1.0, 0.05)], {}, otherwise=1.0)
     assert lattice[2] == pytest.approx(1.0)
-    shown = _smooth([*levels[:2], a_level(100, 1.0)], [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], otherwise=1.0)
+    shown = _smooth([*levels[:2], a_level(100, 1.0)], [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], {}, otherwise=1.0)
     assert shown[2] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("unevenness", [0.0, 1e-12, 0.5])
 def test_unevenness_comes_back_after_a_cut_that_shows_none(unevenness: float) -> None:
     levels = [a_level(100, 1.0), a_level(100, 1.0), a_level(100, 0.001)]
-    found = _smooth(levels, [(0.1, 0.0), (unevenness, 0.1), (1.0, unevenness)], otherwise=1.0)
+    found = _smooth(levels, [(0.1, 0.0), (unevenness, 0.1), (1.0, unevenness)], {}, otherwise=1.0)
     assert found[2] > 0.99
 
 
@@ -131,7 +131,7 @@ def told(*noises: float, cuts: int) -> list[_Measured]:
 
 
 def test_what_falls_as_a_slope_is_no_heap() -> None:
-    total, heaped = _extend(np.array([0.4, 0.1, 0.025]), told(0, 0, 0, cuts=5))
+    total, heaped = _extend(np.array([0.4, 0.1, 0.025]), told(0, 0, 0, cuts=5), {})
     assert total[:5] == pytest.approx(0.4 * 0.25 ** np.arange(5))
     assert heaped[:5] == pytest.approx(np.zeros(5))
     assert heaped[5:].tolist() == [1.0] * FINER_CUTS
@@ -139,22 +139,22 @@ def test_what_falls_as_a_slope_is_no_heap() -> None:
 
 def test_what_does_not_fall_as_a_slope_is_heaps() -> None:
     """Slopes 0.4, 0.1, 0.025 and heaps that explain 0.08."""
-    total, heaped = _extend(np.array([0.48, 0.18, 0.105]), told(0, 0, 0, cuts=5))
+    total, heaped = _extend(np.array([0.48, 0.18, 0.105]), told(0, 0, 0, cuts=5), {})
     assert heaped[:5] == pytest.approx(np.full(5, 0.08))
     assert total[:5] == pytest.approx(0.4 * 0.25 ** np.arange(5) + 0.08)
 
 
 def test_heaps_grow_as_the_unevenness_did() -> None:
-    total, heaped = _extend(np.array([0.1, 0.05, 0.1]), told(0, 0, 0, cuts=8))
+    total, heaped = _extend(np.array([0.1, 0.05, 0.1]), told(0, 0, 0, cuts=8), {})
     assert total[3:8] == pytest.approx([0.2, 0.4, 0.8, 1, 1])
     assert heaped[2:8] == pytest.approx([0.1, 0.2, 0.4, 0.8, 1, 1])
     assert heaped[0] == heaped[1] == pytest.approx(0.1 / 3)  # as few as at the cut with the fewest
 
 
 def test_noise_is_no_heap() -> None:
-    _, heaped = _extend(np.array([0.1, 0.05]), told(0, 0.04, cuts=2))
+    _, heaped = _extend(np.array([0.1, 0.05]), told(0, 0.04, cuts=2), {})
     assert heaped[1] == 0
-    _, clear = _extend(np.array([0.1, 0.05]), told(0, 0.01, cuts=2))
+    _, clear = _extend(np.array([0.1, 0.05]), told(0, 0.01, cuts=2), {})
     assert clear[1] == pytest.approx(0.1 / 3 - 0.01)
 
 
@@ -194,3 +194,15 @@ def test_hidden_bias() -> None:
     """Half of the removed noise and of the difference, at most the count; none where no noise was removed."""
     found = _hidden_bias(np.array([2.0, 0.0, 0.0, 0.0]), np.array([4.0, 4.0, 4.0, 0.0]), np.array([9.0, 9.0, 1.0, 9.0]))
     assert found.tolist() == [3.0, 2.0, 1.0, 0.0]
+
+
+def test_rhythms_count_where_the_release_shows_nothing() -> None:
+    total, heaped = _extend(np.array([0.4, 0.1]), told(0, 0, cuts=5), {0: 1.0, 3: 0.8})
+    assert total[:5] == pytest.approx([0.4, 0.1, 0.025, 0.8, 0.2])
+    assert not heaped[:5].any()
+
+
+def test_a_rhythm_counts_for_the_cells_that_are_not_cut() -> None:
+    levels = [a_level(100, 1.0), a_level(100, 0.1)]
+    assert _smooth(levels, [(0.1, 0.0), (0.0, 0.1)], {1: 1.0}, otherwise=1.0)[1] == pytest.approx(0.9)
+    assert _smooth([levels[0]] * 2, [(0.1, 0.0), (0.0, 0.1)], {1: 1.0}, otherwise=1.0)[1] == 0.0

@@ -57,9 +57,9 @@ def plan_of(name: str) -> Plan:
         "three integers": ["3", "exact", "exact"],
         "integers": ["121", "8", "exact"],
         "huge integers": ["1.15 quintillion", "144 quadrillion", "8.59 billion"],
-        "seconds": ["6 years", "194 days", "exact"],
-        "a minute": ["1.02 minutes", "4 seconds", "exact"],
-        "nanoseconds": ["1 second", "67.1 milliseconds", "4 nanoseconds"],
+        "seconds": ["6 years", "256 days", "2 seconds"],
+        "a minute": ["1.02 minutes", "6 seconds", "exact"],
+        "nanoseconds": ["1 second", "82.4 milliseconds", "5 nanoseconds"],
         "days": ["200 years", "22.4 years", "exact"],
         "country": ["1,420 km", "366 km", "90 m"],
         "block": ["140 m", "34.9 m", "8.51 mm"],
@@ -74,7 +74,7 @@ def plan_of(name: str) -> Plan:
         "table": [
             "fare: 1,000; day: up to 7 values; at: 6 years",
             "fare: 500; day: exact; at: 6 years",
-            "fare: 0.244; day: exact; at: 18.2 hours",
+            "fare: 0.244; day: exact; at: 1 day",
         ],
     }.items(),
 )

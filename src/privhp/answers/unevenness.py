@@ -7,6 +7,7 @@ end of a region, the shared parts of all leaves add up; their own parts cancel.
 """
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -66,17 +67,16 @@ class AxisUnevenness:
         shown_cuts: Number of cuts of the narrowest sides that the release shows.
     """
 
-    def __init__(self, measured: list[_Measured]) -> None:
+    def __init__(self, measured: list[_Measured], rhythms: Mapping[int, float]) -> None:
         self._measured = measured
         self.cuts, self.shown_cuts = (
             len(measured),
             max((cuts for cuts, own in enumerate(measured, 1) if own.splits), default=0),
         )
-        shared = _smooth(measured, [(own.shared, own.above[0]) for own in measured], otherwise=1.0)
-        self.by_cuts, self.heaped_by_cuts = _extend(shared, measured)
-        own_by_cuts, _ = _extend(
-            _smooth(measured, [(own.own, own.above[1]) for own in measured], otherwise=0.0), measured
-        )
+        shared = _smooth(measured, [(own.shared, own.above[0]) for own in measured], rhythms, otherwise=1.0)
+        self.by_cuts, self.heaped_by_cuts = _extend(shared, measured, rhythms)
+        own = _smooth(measured, [(own.own, own.above[1]) for own in measured], {}, otherwise=0.0)
+        own_by_cuts, _ = _extend(own, measured, {})
         self.own_by_cuts = np.minimum(own_by_cuts, 1.0 - self.by_cuts)
 
     def further(self, cells: Codes, cuts: int, steepness: Floats) -> Floats:
@@ -161,7 +161,7 @@ def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevennes
             own = own._replace(above=_measure(pool_splits(domain, axis, above, holding), total)[:2])
         measured[axis].append(own)
         cut_before[axis] = level, splits
-    return [AxisUnevenness(own) for own in measured]
+    return [AxisUnevenness(own, domain.rhythms(axis)) for axis, own in enumerate(measured)]
 
 
 def _measure(found: SideSplits | None, total: float) -> _Measured:
@@ -177,16 +177,19 @@ def _measure(found: SideSplits | None, total: float) -> _Measured:
     return _Measured(found.shared, found.own, found.splits, share, found.sides, slopes, noise=noise)
 
 
-def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *, otherwise: float) -> Floats:
+def _smooth(
+    measured: list[_Measured], unevenness: list[tuple[float, float]], rhythms: Mapping[int, float], *, otherwise: float
+) -> Floats:
     """Unevenness by the number of cuts, up to the last one that the release shows.
 
     The cells that are cut again are the larger and less even ones. So the others
     are not taken to be as uneven as these, but to become more or less even as these do from
-    one cut to the next.
+    one cut to the next, and not less uneven than a rhythm may make them.
 
     Args:
         measured: What the cells of each number of cuts show.
         unevenness: Their unevenness, and that of the cells that hold them at the cut before.
+        rhythms: Unevenness by rhythms of the axis, by number of cuts.
         otherwise: What counts where the release shows nothing.
     """
     found: list[float] = []
@@ -197,6 +200,7 @@ def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *,
             factor = each / above if above > 0 else math.inf if each > 0 else 1.0
             least = 1.0 / SLOPE_RATIO if own.share > 0 else 1.0  # sketches are shrunk to even halves
             others = min(max(before, 1e-300) * max(factor, least), max(each, before))
+            others = max(others, rhythms.get(cuts, 0.0))
             told = enough * own.share
             last = cuts if own.share > 0 or others > before else last
             before = enough * (told * each + (1.0 - told) * others) + (1.0 - enough) * before
@@ -204,14 +208,15 @@ def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *,
     return np.array(found[: last + 1])
 
 
-def _extend(unevenness: Floats, measured: list[_Measured]) -> tuple[Floats, Floats]:
+def _extend(unevenness: Floats, measured: list[_Measured], rhythms: Mapping[int, float]) -> tuple[Floats, Floats]:
     """Unevenness by the number of cuts, also of finer ones than the release shows, and the part that heaps explain.
 
     The unevenness of a slope falls by SLOPE_RATIO with each cut; that of heaps never falls. So
     S = s + h is followed by s / SLOPE_RATIO + h, and what heaps explain at one cut is at
     most what they explain at the next. It counts as far as it exceeds its standard deviation.
     Below the last cut, it grows as the unevenness did last. Cells of the last cut are
-    single values, as uneven as can be.
+    single values, as uneven as can be. Whole periods of a rhythm are alike, so they do not show how uneven a period is:
+    the domain says so.
     """
     noise = np.array([own.noise for own in measured[: unevenness.size]])
     before = np.concatenate([np.zeros(1), unevenness[:-1]])[: unevenness.size]
@@ -219,8 +224,11 @@ def _extend(unevenness: Floats, measured: list[_Measured]) -> tuple[Floats, Floa
     ratio = min(max(unevenness[-1] / max(before[-1], 1e-300), 1.0), SLOPE_RATIO) if unevenness.size > 1 else 1.0
     cuts = np.arange(1, len(measured) - unevenness.size + 1)
     by_heaps = np.minimum(heaped[-1:] * ratio**cuts, 1.0)
-    by_slopes = (unevenness[-1:] - heaped[-1:]) / SLOPE_RATIO**cuts
+    slope, by_slopes = float((unevenness - heaped)[-1:].sum()), []
+    for own in range(unevenness.size, len(measured)):
+        slope = max(slope / SLOPE_RATIO, rhythms.get(own, 0.0))
+        by_slopes.append(slope)
     single = np.ones(FINER_CUTS)
     heaped = np.concatenate([heaped, by_heaps, single])
-    total = np.concatenate([unevenness, np.minimum(by_heaps + by_slopes, 1.0), single])
+    total = np.concatenate([unevenness, np.minimum(by_heaps + np.array(by_slopes), 1.0), single])
     return total, np.minimum.accumulate(heaped[::-1])[::-1]

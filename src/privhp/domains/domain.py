@@ -40,9 +40,8 @@ NUMERIC: frozenset[ValueKind] = frozenset({"integers", "numbers", "decimals", "t
 class Domain(Presentation):
     """A metric space with a hierarchy of cells: each cell of a level splits in two on the next.
 
-    The hierarchy is fixed before the data. Encoding is total: each record gets
-    the code of one cell, or OUTSIDE, from that record alone. Two domains are
-    equal if their specs are.
+    The hierarchy is fixed before the data. Encoding is total: each record gets the code of one cell, or OUTSIDE, from
+    that record alone. Two domains are equal if their specs are.
     """
 
     kind: ClassVar[str]
@@ -205,8 +204,7 @@ class Domain(Presentation):
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """One record of each cell, drawn from the base measure on its intersection with a region.
 
-        Unless overridden, by descending into children. A deepest cell on the
-        boundary of the region is not split further.
+        Unless overridden, by descending into children. A deepest cell on the boundary of the region is not split.
         """
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         records = np.empty((codes.size, *like.shape[1:]), dtype=like.dtype)
@@ -246,6 +244,10 @@ class Domain(Presentation):
     def null_axis(self, axis: int) -> int | None:
         """The axis that tells null from the values along an axis; None if there is no null, or for this axis itself."""
         return None
+
+    def rhythms(self, axis: int) -> Mapping[int, float]:
+        """Unevenness of periods, such as days, by the number of cuts along an axis; whole periods do not show it."""
+        return {}
 
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         """Shares of the cells in a region along each axis that the region cuts; their product is the overlap.

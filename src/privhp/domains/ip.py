@@ -170,7 +170,7 @@ class IPv4(IntegerRangeDomain, _Network):
         return (OutputForm(to_text=self.texts if self.dtype is None else None),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._addresses._encode(*as_integers(records, read=parse_ipv4), level=level)
+        return self._addresses.encode_readable(*as_integers(records, read=parse_ipv4), level=level)
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         return self._addresses._ranges(codes, levels)

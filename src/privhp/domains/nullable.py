@@ -261,6 +261,9 @@ class Nullable(Domain):
     def null_axis(self, axis: int) -> int | None:
         return 0 if axis else None
 
+    def rhythms(self, axis: int) -> Mapping[int, float]:
+        return self.domain.rhythms(axis - 1) if axis else {}
+
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         if region is None:
             return [AxisShares(0, self.overlap(None, codes, level=level))]

@@ -49,19 +49,15 @@ if TYPE_CHECKING:
 class Interval(GridDomain):
     """Real numbers between two declared bounds, both included.
 
-    With `scale="log"` cells have equal width on a logarithmic scale that is
-    linear within each octave, and distances are in octaves. Positions on this
-    scale come from the bits of the float, so they are exact on every machine.
+    With `scale="log"` cells have equal width on a logarithmic scale that is linear within each octave, and distances
+    are in octaves. Positions on this scale come from the bits of the float, so they are exact on every machine.
 
-    With `cuts` the base measure is piecewise uniform, with the same mass
-    between any two neighbouring cuts, and the cells of a level have equal
-    measure. With 1, 3, 7 ... cuts the first levels split at the cuts. Distances
-    are differences of the numbers. Samples inside a cell follow the base
-    measure.
+    With `cuts` the base measure is piecewise uniform, with the same mass between any two neighbouring cuts, and the
+    cells of a level have equal measure. With 1, 3, 7 ... cuts the first levels split at the cuts. Distances are
+    differences of the numbers. Samples inside a cell follow the base measure.
 
-    With `step` the values are the decimals low, low + step, ... high, and
-    numbers between them are rounded to the nearest. Each deepest cell is one
-    value, so values that are frequent in the data are frequent in samples, and
+    With `step` the values are the decimals low, low + step, ... high, and numbers between them are rounded to the
+    nearest. Each deepest cell is one value, so values that are frequent in the data are frequent in samples, and
     samples are the floats nearest to the decimals: 19.99 and nothing else.
 
     Args:
@@ -215,9 +211,9 @@ class Interval(GridDomain):
 class Integers(IntegerRangeDomain):
     """Integers between two declared bounds, both included.
 
-    Cells are aligned ranges of 2**k integers, counted from the lower bound; the
-    deepest cells are single integers. Cells past the upper bound have measure
-    0 and receive no mass. A region is a pair of ends, an integer or a collection of integers.
+    Cells are aligned ranges of 2**k integers, counted from the lower bound; the deepest cells are single integers.
+    Cells past the upper bound have measure 0 and receive no mass. A region is a pair of ends, an integer or a
+    collection of integers.
 
     Args:
         low: Lower bound, public knowledge.
@@ -267,9 +263,10 @@ class Integers(IntegerRangeDomain):
         return self._offsets.depth
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._encode(*as_integers(records), level=level)
+        return self.encode_readable(*as_integers(records), level=level)
 
-    def _encode(self, numbers: Counts, readable: NDArray[np.bool_], *, level: int) -> Codes:
+    def encode_readable(self, numbers: Counts, readable: NDArray[np.bool_], *, level: int) -> Codes:
+        """The cell of each number; OUTSIDE for the numbers that are not readable."""
         shift = self.depth - level
         codes = kernels.encode_integers(
             numbers, low=self.low, high=self.high, shift=shift, clamp=self.outside == "clamp"
@@ -315,8 +312,8 @@ class Integers(IntegerRangeDomain):
         return self.low + rng.integers(*self._offsets.within(low - self.low, high - self.low, codes, level))
 
     def describe(self, code: int, *, level: int) -> tuple[int, int]:
-        first = self.low + (code << (self.depth - level))
-        return first, min(first + (1 << (self.depth - level)) - 1, self.high)
+        first, length = (int(own[0]) for own in self._offsets.ranges(np.array([code], dtype=np.uint64), level))
+        return self.low + first, self.low + first + length - 1
 
     def value_regions(self) -> dict[Any, Any]:
         values = range(self.low, self.high + 1) if self.size <= self.MAX_LISTED else ()

@@ -32,18 +32,15 @@ from privhp.errors import DomainError, RecordsError
 class Table(Domain):
     """Records with several named columns, each with its domain.
 
-    The relative diameter of a cell in a column is its diameter there divided by
-    the diameter of the column's domain, times the weight of the column. Each
-    level splits the column with the largest relative diameter, the first on a
-    tie. The distance of two records is the largest weighted relative distance
-    of a column. So units do not matter, and a column of weight 2 gets one more
-    split than the others.
+    The relative diameter of a cell in a column is its diameter there divided by the diameter of the column's domain,
+    times the weight of the column. Each level splits the column with the largest relative diameter, the first on a tie.
+    The distance of two records is the largest weighted relative distance of a column. So units do not matter, and a
+    column of weight 2 gets one more split than the others.
 
-    Records are a dict of arrays, a pandas or polars data frame, an Arrow table,
-    a structured array, an array of shape (n, columns), or a sequence of
-    records. Other columns are ignored. A record is dropped if a value is
-    outside the domain of its column. A region is a mapping from names of
-    columns to regions, and holds the records that are in all of them.
+    Records are a dict of arrays, a pandas or polars data frame, an Arrow table, a structured array, an array of shape
+    (n, columns), or a sequence of records. Other columns are ignored. A record is dropped if a value is outside the
+    domain of its column. A region is a mapping from names of columns to regions, and holds the records that are in all
+    of them.
 
     Args:
         columns: Domain of each column by name, for names that are not Python identifiers. A domain of points takes a
@@ -285,9 +282,16 @@ class Table(Domain):
         ]
 
     def null_axis(self, axis: int) -> int | None:
-        (column, axes), *_ = (own for own in zip(self.columns, self.column_axes, strict=True) if axis in own[1])
+        column, axes = self._column_of(axis)
         own = column.domain.null_axis(axis - axes[0])
         return None if own is None else axes[own]
+
+    def rhythms(self, axis: int) -> Mapping[int, float]:
+        column, axes = self._column_of(axis)
+        return column.domain.rhythms(axis - axes[0])
+
+    def _column_of(self, axis: int) -> tuple[TableColumn, range]:
+        return next(own for own in zip(self.columns, self.column_axes, strict=True) if axis in own[1])
 
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         check_table_region(region, self)

@@ -3,7 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,7 +17,7 @@ from privhp.domains.comparisons import discrete_range, ranges_region
 from privhp.domains.conversion import floor_int64, read_each, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
-from privhp.domains.numbers import Integers
+from privhp.domains.numbered_times import DayTicks, Ticks
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.single_times import TimeReader, month_advice, month_days
@@ -37,10 +37,8 @@ _WHAT = 'times, or numbers in a declared format such as "epoch"'
 _EXAMPLE = '"2020-02-29" or "2020-02-29T19:30"'
 
 
-class _Ticks(Integers):
-    """Integers in nearly all of int64; `Time` limits their number."""
-
-    LIMIT: ClassVar[int] = 2**63 - 2**50
+WEEKENDS = 0.1
+"""Mean squared imbalance of spans of two and of four days by weekends: half as much as if these had no records."""
 
 
 class Time(IntegerRangeDomain):
@@ -107,16 +105,25 @@ class Time(IntegerRangeDomain):
         (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
-        if max(-first, last) > _Ticks.LIMIT - 1 or last - first >= 2**62:
+        if max(-first, last) > Ticks.LIMIT - 1 or last - first >= 2**62:
             raise DomainError(
                 f'the bounds {quote(low)} and {quote(high)} exceed the range of unit="{unit}"; choose a coarser unit'
             )
-        self._ticks = _Ticks(first, last, outside=outside)
+        self._ticks = self._make_ticks(first, last)
         finer = [f"datetime64[{other}]" for other in TICKS if TICKS[other] <= TICKS[unit]]
         self.dtype = check_dtype(finer[0] if dtype is None else dtype, finer)
         ratio = TICKS[unit] // TICKS[np.datetime_data(self.dtype)[0]]
         if max(-first, last) >= 2**63 // ratio:
             raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
+
+    def _make_ticks(self, first: int, last: int) -> Ticks:
+        """Dates, or the ticks of days that begin at midnight in the zone, by its offset at the lower bound."""
+        if self.unit == "D":
+            return Ticks(first, last, outside=self.outside)
+        low = self._times(np.array([first]))
+        ahead = 0 if self.zone is None else int((local_times(low, self.zone) - low.astype("M8[s]")).view(np.int64)[0])
+        day, second = TICKS["D"] // TICKS[self.unit], SECOND // TICKS[self.unit]
+        return DayTicks(first, last, day=day, midnight=-ahead * second, outside=self.outside)
 
     def _bound(self, value: Any, name: str) -> tuple[int, int]:
         """First and last tick of a declared time, or of a whole day."""
@@ -226,7 +233,13 @@ class Time(IntegerRangeDomain):
         return counts
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._ticks._encode(*self._read(records, self.format), level=level)
+        return self._ticks.encode_readable(*self._read(records, self.format), level=level)
+
+    def rhythms(self, axis: int) -> Mapping[int, float]:
+        """Those of weeks and of days: weekends and nights may be as uneven as if they had no records."""
+        day = self._ticks.day_cuts
+        weeks = {day - 2: WEEKENDS, day - 1: WEEKENDS}
+        return weeks if self.unit == "D" else {**weeks, day: 1.0, day + 1: 1.0, day + 2: 1.0}
 
     def _times(self, ticks: Counts) -> NDArray[Any]:
         return ticks.view(f"M8[{self.unit}]")
