@@ -1,4 +1,4 @@
-// Codes of points and integers: numbers are quantised and their bits interleaved.
+// Codes of points, integers and times: numbers are quantised and their bits interleaved.
 // Native version of kernels/encoding.py.
 
 #include "native.hpp"
@@ -76,6 +76,47 @@ BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, boo
     }
 }
 
+// Quotient of numbers below 2^52, of which the rounded one is off by at most one.
+struct SmallDivision {
+    i64 divisor;
+    double reciprocal;
+    explicit SmallDivision(i64 d) : divisor(d), reciprocal(1.0 / static_cast<double>(d)) {}
+    INLINE i64 operator()(i64 x) const {
+        const i64 q = static_cast<i64>(static_cast<double>(x) * reciprocal), rest = x - q * divisor;
+        return q + (rest >= divisor) - (rest < 0);
+    }
+};
+
+struct Division {
+    i64 divisor;
+    INLINE i64 operator()(i64 x) const { return x / divisor; }
+};
+
+template <class Divide>
+BEST_CPU void encode_ticks(const i64* ticks, size_t n, i64 first, i64 last, i64 midnight, i64 odd, int unit_bits,
+                           u64 root, int shift, bool clamp, u64* codes) {
+    const int finer = unit_bits - shift;  // halvings of a unit of odd ticks; of several units if it is negative
+    const Divide divide{finer < 0 ? odd << -finer : odd};
+    const i64 before = static_cast<i64>(root >> shift);
+    for (size_t i = 0; i < n; ++i) {
+        i64 x = ticks[i];
+        if (clamp) x = x < first ? first : (x > last ? last : x);
+        const bool inside = x >= first && x <= last;
+        const i64 since = (inside ? x : first) - midnight;
+        i64 cell = divide(since);
+        if (finer > 0) cell = (cell << finer) + divide((since - cell * odd) << finer);
+        codes[i] = inside ? static_cast<u64>(cell - before) : OUTSIDE;
+    }
+}
+
+void encode_days(In<i64> ticks, i64 first, i64 last, i64 midnight, i64 odd, int unit_bits, u64 root, int shift,
+                 bool clamp, Out<u64> codes) {
+    nb::gil_scoped_release unlocked;
+    const bool small = last - midnight < i64{1} << 52 && odd < i64{1} << (52 - std::max(unit_bits - shift, 0));
+    const auto run = small ? encode_ticks<SmallDivision> : encode_ticks<Division>;
+    run(ticks.data(), ticks.size(), first, last, midnight, odd, unit_bits, root, shift, clamp, codes.data());
+}
+
 template <int STEPS>
 BEST_CPU void interleave_codes(const u64* __restrict column, size_t n, BitDeposit deposit, u64* __restrict codes) {
     for (size_t i = 0; i < n; ++i) codes[i] |= column[i] == OUTSIDE ? OUTSIDE : deposit_bits<STEPS>(column[i], deposit);
@@ -92,6 +133,7 @@ void interleave(In<u64> column, u64 mask, Out<u64> codes) {
 }  // namespace
 
 void define_encoding(nb::module_& module) {
+    define(module, "encode_days", encode_days);
     define(module, "encode_grid", encode_grid);
     define(module, "encode_integers", encode_integers);
     define(module, "interleave", interleave);

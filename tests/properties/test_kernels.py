@@ -121,6 +121,29 @@ def test_encode_integers_equals_numpy(data: st.DataObject, low: int, clamp: bool
     assert np.array_equal(kernels.encode_integers(numbers, **options), plain.encode_integers(numbers, **options))
 
 
+@needs_native
+@given(
+    data=st.data(),
+    day=st.sampled_from([1, 7, 96, 86_400, 86_400 * 10**3, 86_400 * 10**6, 86_400 * 10**9]),
+    first=st.integers(-(2**61), 2**61),
+    clamp=st.booleans(),
+    ticks=arrays.arrays(np.int64, st.integers(0, 50)),
+)
+def test_encode_days_equals_numpy(
+    data: st.DataObject, day: int, first: int, clamp: bool, ticks: NDArray[np.int64]
+) -> None:
+    halvings = (day & -day).bit_length() - 1
+    odd = day >> halvings
+    bits = (odd - 1).bit_length()
+    midnight, most = first - data.draw(st.integers(0, day - 1)), min(2**62, 2 ** (62 - halvings - bits) * day)
+    last = first + data.draw(st.integers(1, most))
+    near = data.draw(st.lists(st.integers(first - 2, last + 2), max_size=20))
+    ticks = np.concatenate([ticks, np.array(near, dtype=np.int64)])
+    shift = data.draw(st.integers(0, halvings + bits + 8))
+    days = kernels.DayCells(first, last, midnight, odd, bits, root=0)
+    assert np.array_equal(*(own.encode_days(ticks, days, shift=shift, clamp=clamp) for own in (kernels, plain)))
+
+
 def test_backend_name() -> None:
     assert (kernels.BACKEND == "plain") == (kernels.native is None)
 

@@ -7,8 +7,10 @@ mornings. Cells that begin at midnight, noon, six, three ... hold what such ques
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.cells import Codes, Counts
 from privhp.domains.integer_ranges import AlignedRanges
+from privhp.kernels import DayCells
 
 
 class DayRanges(AlignedRanges):
@@ -17,37 +19,31 @@ class DayRanges(AlignedRanges):
     A day has odd * 2**halvings ticks. It is halved that often into units of `odd` ticks; then the halves of
     a unit of real length begin at the next tick. Each of the deepest cells holds one tick or none.
 
+    Attributes:
+        size: Number of ticks.
+        depth: Number of cuts down to the deepest cells.
+        day_cuts: Number of cuts down to cells of one day; 0 or less if all ticks are within a day.
+
     Args:
         first: First tick.
         last: Last tick.
         day: Ticks of a day.
-        midnight: A tick at which a day begins.
+        midnight: The tick of any midnight.
     """
 
     def __init__(self, first: int, last: int, *, day: int, midnight: int) -> None:
-        self.size, self._day = last - first + 1, day
-        self._halvings = (day & -day).bit_length() - 1
-        self._odd = day >> self._halvings
-        self._unit_bits = (self._odd - 1).bit_length()
-        self.day_depth = self._halvings + self._unit_bits
-        self._before = (first - midnight) % day  # ticks from the midnight before the first tick to it
-        ends = (self._position(np.array([0, self.size - 1]))).tolist()
+        self.size = last - first + 1
+        halvings = (day & -day).bit_length() - 1
+        odd = day >> halvings
+        days = DayCells(first, last, first - (first - midnight) % day, odd, (odd - 1).bit_length(), root=0)
+        ends = kernels.encode_days(np.array([first, last]), days, shift=0, clamp=False).tolist()
         self.depth = (ends[0] ^ ends[1]).bit_length()
-        self._root = ends[0] >> self.depth << self.depth
+        self._days = days._replace(root=ends[0] >> self.depth << self.depth)
+        self.day_cuts = self.depth - halvings - days.unit_bits
 
-    def encode(self, numbers: Counts, *, level: int) -> Codes:
-        """The cell of each number of ticks after the first one, which is below `size`."""
-        within = self._position(numbers) - self._root
-        codes: Codes = (within >> (self.depth - level)).view(np.uint64)
-        return codes
-
-    def _position(self, numbers: Counts) -> Counts:
-        """Deepest cell of each number, counted from the first midnight."""
-        ticks = numbers + self._before
-        units = ticks // self._odd
-        ticks -= units * self._odd
-        position: Counts = (units << self._unit_bits) + (ticks << self._unit_bits) // self._odd
-        return position
+    def encode(self, ticks: Counts, *, level: int, clamp: bool) -> Codes:
+        """The cell of each tick; OUTSIDE for those out of bounds, unless they are moved to the nearer bound."""
+        return kernels.encode_days(ticks, self._days, shift=self.depth - level, clamp=clamp)
 
     def ranges(self, cells: Codes, bits: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         """First number and length of each cell; see `AlignedRanges.ranges`."""
@@ -57,15 +53,16 @@ class DayRanges(AlignedRanges):
 
     def _start(self, deepest: Codes) -> Counts:
         """Number of the first tick at or after the beginning of each deepest cell, from 0 to `size`."""
-        position = deepest + np.uint64(self._root)
-        units = (position >> np.uint64(self._unit_bits)).view(np.int64)
-        rest = (position & np.uint64(2**self._unit_bits - 1)).view(np.int64)
-        ticks = -(-rest * self._odd >> self._unit_bits)
-        starts: Counts = np.clip(units * self._odd + ticks - self._before, 0, self.size)
+        days, bits = self._days, self._days.unit_bits
+        position = deepest + np.uint64(days.root)
+        units = (position >> np.uint64(bits)).view(np.int64)
+        rest = (position & np.uint64(2**bits - 1)).view(np.int64)
+        ticks = units * days.odd - (-rest * days.odd >> bits)
+        starts: Counts = np.clip(ticks - (days.first - days.midnight), 0, self.size)
         return starts
 
     def largest(self, bits: int) -> int:
         """Length of the longest cell."""
-        finer = self._unit_bits - (self.depth - bits)
-        ticks = self._odd << -finer if finer <= 0 else -(-self._odd >> finer)
+        odd, finer = self._days.odd, self._days.unit_bits - (self.depth - bits)
+        ticks = odd << -finer if finer <= 0 else -(-odd >> finer)
         return min(ticks, self.size)

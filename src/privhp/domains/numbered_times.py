@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts
 from privhp.domains.day_ranges import DayRanges
 from privhp.domains.numbers import Integers
@@ -28,7 +27,7 @@ class DayTicks(Ticks):
         low: First tick.
         high: Last tick.
         day: Ticks of a day.
-        midnight: A tick at which a day begins.
+        midnight: The tick of any midnight.
         outside: Treatment of ticks out of bounds; see `Integers`.
     """
 
@@ -40,11 +39,10 @@ class DayTicks(Ticks):
 
     def encode_readable(self, numbers: Counts, readable: NDArray[np.bool_], *, level: int) -> Codes:
         """See `Integers`."""
-        offsets = kernels.encode_integers(numbers, low=self.low, high=self.high, shift=0, clamp=self.outside == "clamp")
-        codes = self._offsets.encode(offsets.view(np.int64), level=level)
-        return np.where(readable & (offsets != OUTSIDE), codes, OUTSIDE)
+        codes = self._offsets.encode(numbers, level=level, clamp=self.outside == "clamp")
+        return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
     @property
     def day_cuts(self) -> int:
         """See `Ticks`."""
-        return self.depth - self._offsets.day_depth
+        return self._offsets.day_cuts

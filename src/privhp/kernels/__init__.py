@@ -16,7 +16,7 @@ from typing import Literal
 
 from privhp.kernels.counting import LeafCounters, SketchGroup
 from privhp.kernels.cut_search import CutIndex, PiecewiseLinear
-from privhp.kernels.encoding import Grid
+from privhp.kernels.encoding import DayCells, Grid
 from privhp.kernels.point_sampling import AliasTable, CellSides, build_alias_table, lattice_steps
 from privhp.kernels.text_lookup import TextTable
 
@@ -28,6 +28,7 @@ try:
     from privhp.kernels.compiled import (
         count_codes,
         draw_indices,
+        encode_days,
         encode_grid,
         encode_integers,
         estimate_counts,
@@ -45,6 +46,7 @@ except ImportError:  # installed without a compiler
     from privhp.kernels.plain import (
         count_codes,
         draw_indices,
+        encode_days,
         encode_grid,
         encode_integers,
         estimate_counts,
@@ -65,6 +67,7 @@ __all__ = [
     "AliasTable",
     "CellSides",
     "CutIndex",
+    "DayCells",
     "Grid",
     "LeafCounters",
     "PiecewiseLinear",
@@ -73,6 +76,7 @@ __all__ = [
     "build_alias_table",
     "count_codes",
     "draw_indices",
+    "encode_days",
     "encode_grid",
     "encode_integers",
     "estimate_counts",

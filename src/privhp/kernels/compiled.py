@@ -17,7 +17,7 @@ from privhp.core.cells import Codes, Counts, Floats
 from privhp.kernels import native, plain
 from privhp.kernels.counting import LeafCounters, SketchGroup
 from privhp.kernels.cut_search import PiecewiseLinear
-from privhp.kernels.encoding import Grid
+from privhp.kernels.encoding import DayCells, Grid
 from privhp.kernels.point_sampling import AliasTable, CellSides, lattice_steps
 from privhp.kernels.text_lookup import TextTable
 
@@ -26,6 +26,13 @@ CSV_KERNELS = {"count_line_feeds", "find_record_bounds", "line_bounds", "scan_re
 
 if not {*plain.__all__, *CSV_KERNELS} <= set(dir(native)):
     raise ImportError("the extension module privhp.kernels.native is out of date; install privhp again")
+
+
+def encode_days(ticks: Counts, days: DayCells, *, shift: int, clamp: bool) -> Codes:
+    """Code of each tick: its deepest cell in the widest one, without the lowest bits; OUTSIDE if out of bounds."""
+    codes = np.empty(ticks.size, dtype=np.uint64)
+    native.encode_days(_ready(ticks), *days, int(shift), clamp, codes)
+    return codes
 
 
 def encode_grid(points: Floats, grid: Grid) -> Codes:

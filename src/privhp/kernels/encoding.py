@@ -1,4 +1,4 @@
-"""Codes of points and integers, in NumPy.
+"""Codes of points, integers and times, in NumPy.
 
 A number is quantised to the cells of its side, and the bits of all sides are
 interleaved into one code. `src/native/encoding.cpp` holds the native kernel.
@@ -67,6 +67,37 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     inside = (numbers >= low) & (numbers <= high)
     offsets = (np.where(inside, numbers, low) - low).astype(np.uint64)
     return np.where(inside, offsets >> np.uint64(shift), OUTSIDE)
+
+
+class DayCells(NamedTuple):
+    """Times in cells of whole days and binary parts of a day; see `domains.day_ranges`."""
+
+    first: int
+    """First tick."""
+    last: int
+    """Last tick."""
+    midnight: int
+    """The midnight at or before the first tick."""
+    odd: int
+    """Ticks of a unit: of a day, halved while the halves have whole ticks."""
+    unit_bits: int
+    """Number of halvings of a unit in the deepest cells."""
+    root: int
+    """Number of deepest cells from midnight to the widest cell."""
+
+
+def encode_days(ticks: Counts, days: DayCells, *, shift: int, clamp: bool) -> Codes:
+    """Code of each tick: its deepest cell in the widest one, without the lowest bits; OUTSIDE if out of bounds."""
+    if clamp:
+        ticks = np.clip(ticks, days.first, days.last)
+    inside = (ticks >= days.first) & (ticks <= days.last)
+    since = np.where(inside, ticks, days.first) - days.midnight
+    finer = days.unit_bits - shift
+    cells = since // (days.odd << max(-finer, 0))
+    if finer > 0:
+        since -= cells * days.odd
+        cells = (cells << finer) + (since << finer) // days.odd
+    return np.where(inside, (cells - (days.root >> shift)).view(np.uint64), OUTSIDE)
 
 
 def interleave(column_codes: Codes, mask: int, codes: Codes) -> None:

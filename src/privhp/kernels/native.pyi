@@ -18,6 +18,18 @@ def encode_grid(
     clamp: bool,
     codes: Codes,
 ) -> None: ...
+def encode_days(
+    ticks: NDArray[Any],
+    first: int,
+    last: int,
+    midnight: int,
+    odd: int,
+    unit_bits: int,
+    root: int,
+    shift: int,
+    clamp: bool,
+    codes: Codes,
+) -> None: ...
 def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
 def interleave(column_codes: Codes, mask: int, codes: Codes) -> None: ...
 def interpolate(
