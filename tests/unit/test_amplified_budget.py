@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 
 from privhp import PlanError
 from privhp.core.budget import MAX_EPSILON, MIN_EPSILON, amplified_budget, amplified_cost
@@ -17,6 +17,7 @@ BUDGETS = st.builds(
     st.fractions(1, 10),
     st.integers(-9, 2),
 )
+SHARES = st.fractions(Fraction(1, 64), 1)
 LITTLE = Fraction(1, 10**15)
 
 
@@ -83,15 +84,15 @@ def test_other_formulas_are_told_apart(rate: Fraction) -> None:
     assert {pays(cost, rate, Fraction(k, 100)) for k, cost in enumerate(floats, 1)} == {False, True}
 
 
-@given(rates=st.lists(RATES, max_size=4), total=st.fractions(MIN_EPSILON, MAX_EPSILON))
-@example(rates=[Fraction(1, 16), Fraction(1, 16)], total=MAX_EPSILON)
-@example(rates=[Fraction(1, 64), Fraction(7, 64)], total=MIN_EPSILON)
-def test_budget_is_the_largest_that_the_total_pays(rates: list[Fraction], total: Fraction) -> None:
-    budget = amplified_budget(rates, total)
+@given(rates=st.lists(RATES, max_size=4), total=st.fractions(MIN_EPSILON, MAX_EPSILON), share=SHARES)
+@example(rates=[Fraction(1, 4), Fraction(1, 4)], total=MAX_EPSILON, share=Fraction(1, 4))
+@example(rates=[Fraction(1, 64), Fraction(7, 64)], total=MIN_EPSILON, share=Fraction(1))
+def test_budget_is_the_largest_that_the_total_pays(rates: list[Fraction], total: Fraction, share: Fraction) -> None:
+    budget = amplified_budget(rates, total, share=share)
     assert (budget / total * 2**48).denominator == 1
-    assert budget + sum(amplified_cost(rate, budget) for rate in rates) <= total
+    assert budget + sum(amplified_cost(rate, share * budget) for rate in rates) <= total
     more = budget + total / 2**48
-    assert more > total or more + sum(amplified_cost(rate, more) for rate in rates) > total
+    assert more > total or more + sum(amplified_cost(rate, share * more) for rate in rates) > total
 
 
 def test_budget_of_known_plans() -> None:
@@ -99,6 +100,16 @@ def test_budget_of_known_plans() -> None:
     assert float(amplified_budget(sixteenths, Fraction("0.35"))) == pytest.approx(0.305781700434)
     assert amplified_budget([], Fraction("0.35")) == Fraction("0.35")
     assert float(amplified_budget([Fraction(1)], Fraction(1))) == pytest.approx(0.5)
+    quarters = [Fraction(1, 4), Fraction(1, 4)]
+    assert float(amplified_budget(quarters, Fraction("0.35"), share=Fraction(1, 4))) == pytest.approx(0.310096571059)
+
+
+@given(rate=RATES, budget=BUDGETS, factor=st.integers(2, 16))
+def test_larger_sample_with_a_smaller_budget_costs_less(rate: Fraction, budget: Fraction, factor: int) -> None:
+    """Counts as certain as those of a small sample cost less: ln(1 + k p (exp(a / k) - 1)) falls with k."""
+    assume(factor * rate <= 1)
+    cost = amplified_cost(rate, budget)
+    assert amplified_cost(factor * rate, budget / factor) <= cost * (1 + LITTLE)
 
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(-1, 16), Fraction(257, 256)])
@@ -123,14 +134,15 @@ def test_cost_ignores_the_decimal_context() -> None:
         assert amplified_cost(Fraction(1, 16), Fraction(1)) == expected
 
 
-def slow_budget(rates: list[Fraction], total: Fraction, beside: list[Fraction]) -> Fraction:
+def slow_budget(rates: list[Fraction], total: Fraction, share: Fraction, beside: list[Fraction]) -> Fraction:
     """The largest multiple of total / 2**48 whose costs sum to at most the total, by halving all of them."""
     known = sum(amplified_cost(rate, other) if other else 0 for rate, other in zip(rates, beside, strict=True))
     low, high = 0, 2**48 + 1
     while high - low > 1:
         middle = (low + high) // 2
         budget = total * Fraction(middle, 2**48)
-        cost = sum(amplified_cost(rate, budget + other) for rate, other in zip(rates, beside, strict=True))
+        passes = zip(rates, beside, strict=True)
+        cost = sum(amplified_cost(rate, share * budget + other) for rate, other in passes)
         low, high = (middle, high) if budget + cost - known <= total else (low, middle)
     return total * Fraction(low, 2**48)
 
@@ -138,9 +150,17 @@ def slow_budget(rates: list[Fraction], total: Fraction, beside: list[Fraction]) 
 @given(
     passes=st.lists(st.tuples(RATES, BUDGETS.filter(lambda own: own <= 100) | st.just(Fraction(0))), max_size=3),
     total=BUDGETS.filter(lambda own: own <= 900),
+    share=SHARES,
 )
-@example(passes=[(Fraction(1, 16), Fraction(0)), (Fraction(1, 16), Fraction(0))], total=Fraction(900))
-@example(passes=[(Fraction(1, 256), Fraction(100)), (Fraction(1), Fraction(1, 10**9))], total=Fraction(1, 10**9))
-def test_budget_equals_slow_search(passes: list[tuple[Fraction, Fraction]], total: Fraction) -> None:
+@example(
+    passes=[(Fraction(1, 16), Fraction(0)), (Fraction(1, 16), Fraction(0))], total=Fraction(900), share=Fraction(1)
+)
+@example(passes=[(Fraction(1, 4), Fraction(9)), (Fraction(1, 2), Fraction(9))], total=Fraction(4), share=Fraction(1, 4))
+@example(
+    passes=[(Fraction(1, 256), Fraction(100)), (Fraction(1), Fraction(1, 10**9))],
+    total=Fraction(1, 10**9),
+    share=Fraction(1),
+)
+def test_budget_equals_slow_search(passes: list[tuple[Fraction, Fraction]], total: Fraction, share: Fraction) -> None:
     rates, beside = [rate for rate, _ in passes], [other for _, other in passes]
-    assert amplified_budget(rates, total, beside=beside) == slow_budget(rates, total, beside)
+    assert amplified_budget(rates, total, share=share, beside=beside) == slow_budget(rates, total, share, beside)

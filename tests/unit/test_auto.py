@@ -31,6 +31,7 @@ from privhp import (
     Time,
 )
 from privhp.planning.plan_warnings import plan_warnings
+from privhp.planning.tuning import LEARNING_SHARE
 
 SLOW = pytest.mark.slow
 LINE = 100
@@ -146,12 +147,13 @@ def test_nothing_is_learned_at_full_depth(domain: Domain) -> None:
 
 
 def test_learning_passes() -> None:
-    """The budget of the measured leaves is that of each pass, and the rates are those of the tuning."""
+    """Each pass has a share of the budget of the measured leaves, and the rates are those of the tuning."""
     for passes in (2, 3):
         plan = Plan.auto(UNIT, **COMMON, passes=passes)
         assert plan.learning is not None
         assert [own.rate for own in plan.learning.passes] == list(plan.tuning.learning_rates[1 - passes :])
-        assert {own.budget for own in plan.learning.passes} == {plan.budgets[plan.learned_level]}
+        budgets = {own.budget for own in plan.learning.passes}
+        assert budgets == {LEARNING_SHARE * plan.budgets[plan.learned_level]}
         assert plan.learning.cost < sum(own.rate for own in plan.learning.passes)
 
 

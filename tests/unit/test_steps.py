@@ -183,7 +183,7 @@ def test_columns_of_tables(tmp_path: Path) -> None:
         }
     )
     pq.write_table(frame, tmp_path / "trips.parquet")
-    generator = privhp.fit(tmp_path / "trips.parquet", domain=table, epsilon=2, expected_records=3000)
+    generator = privhp.fit(tmp_path / "trips.parquet", domain=table, epsilon=4, expected_records=3000)
     sample = generator.sample(500)
     for name, digits in {"fare": 2, "x": 1, "y": 1}.items():
         values = np.ma.compressed(sample[name])

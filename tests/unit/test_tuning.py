@@ -67,7 +67,7 @@ def test_leaf_level_of_the_model_is_that_of_a_refinement(
         expected_records=RECORDS,
     )
     tuning = plan.tuning._replace(**changes)
-    monkeypatch.setattr(streams, "choose_tuning", lambda diameters, *, is_line, is_tree: tuning)
+    monkeypatch.setattr(streams, "choose_tuning", lambda diameters, **_: tuning)
     monkeypatch.setattr(error_model, "expect", streams.expect.__wrapped__)
     predicted, simulated = leaf_level(plan_measurements(plan), "smooth"), simulate_leaf_level(plan)
     if changes == {"max_split_levels": 12}:  # the levels end where halves differ by no more than noise

@@ -88,15 +88,20 @@ def _rounding_up(digits: int) -> Context:
 
 
 def amplified_budget(
-    rates: Sequence[Fraction], total: Fraction, *, beside: Sequence[Fraction] | None = None
+    rates: Sequence[Fraction],
+    total: Fraction,
+    *,
+    share: Fraction = Fraction(1),
+    beside: Sequence[Fraction] | None = None,
 ) -> Fraction:
-    """Largest budget for a pass over all records and a pass over a sample per rate, all with the same budget.
+    """Largest budget for a pass over all records, next to passes over samples, each with a share of this budget.
 
-    The budget and its amplified costs sum to at most `total`. It is a multiple of total / 2**48.
+    The budget and the amplified costs of these shares sum to at most `total`. It is a multiple of total / 2**48.
 
     Args:
-        rates: Sampling rates.
+        rates: Sampling rate of each sample.
         total: What the passes may cost.
+        share: Budget of a sample, as a share of that of the pass over all records.
         beside: Budget that each sample is counted with beside, whose amplified cost is not part of the total.
     """
     others = beside or [Fraction(0)] * len(rates)
@@ -107,10 +112,11 @@ def amplified_budget(
 
     def fits(multiple: int) -> bool:
         budget = total * Fraction(multiple, _GRAIN)
-        return budget + sum(amplified_cost(rate, budget + other) - cost for rate, other, cost in samples) <= total
+        passes = (amplified_cost(rate, share * budget + other) - cost for rate, other, cost in samples)
+        return budget + sum(passes) <= total
 
     # The cost is exact, and grows with the budget. Floats only say where to look for the largest one that fits.
-    near, reach = _near_budget(rates, total, others), 1
+    near, reach = _near_budget(rates, total, float(share), others), 1
     while not (near <= reach or fits(near - reach)) or (near + reach <= _GRAIN and fits(near + reach)):
         reach *= 16
     most, too_much = max(near - reach, 0), min(near + reach, _GRAIN + 1)
@@ -120,7 +126,7 @@ def amplified_budget(
     return total * Fraction(most, _GRAIN)
 
 
-def _near_budget(rates: Sequence[Fraction], total: Fraction, beside: Sequence[Fraction]) -> int:
+def _near_budget(rates: Sequence[Fraction], total: Fraction, share: float, beside: Sequence[Fraction]) -> int:
     """About the multiple of total / 2**48 that is the amplified budget, by floats."""
     whole, samples = float(total), [(float(rate), float(other)) for rate, other in zip(rates, beside, strict=True)]
 
@@ -131,7 +137,7 @@ def _near_budget(rates: Sequence[Fraction], total: Fraction, beside: Sequence[Fr
     for _ in range(_FLOAT_BITS):
         middle = (low + high) / 2.0
         budget = whole * middle
-        passes = sum(cost(rate, budget + other) for rate, other in samples)
+        passes = sum(cost(rate, share * budget + other) for rate, other in samples)
         low, high = (middle, high) if budget + passes - known <= whole else (low, middle)
     return int(low * _GRAIN)
 

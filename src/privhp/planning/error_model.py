@@ -23,7 +23,7 @@ class Prediction(NamedTuple):
 
 
 KNOWN = (1.0,)
-"""Sampling rates that stand for a partition from elsewhere: as if it was learned on all records."""
+"""Weights that stand for a partition from elsewhere: as if it was learned on all records."""
 
 
 class LearnedPartition(NamedTuple):
@@ -33,13 +33,14 @@ class LearnedPartition(NamedTuple):
         level: Its root level.
         variance: Noise variance of a leaf.
         nbytes: Bytes of the partition, at most.
-        rates: Sampling rates of the passes that learn it.
+        weights: Sampling rate of each pass that learns it, times the budget of the pass as a share of that of a leaf:
+            counts are as certain as those of this share of the records with the budget of a leaf.
     """
 
     level: int
     variance: float
     nbytes: int
-    rates: tuple[float, ...]
+    weights: tuple[float, ...]
 
 
 class Sketches(NamedTuple):
@@ -148,12 +149,12 @@ def _learned_leaves(expected: Expected, partition: LearnedPartition) -> tuple[in
     # The number of records with `_split_signal(records, unevenness) == tuning.split_signal * partition.variance`.
     square = unevenness**2
     least = (math.sqrt(1.0 + 4.0 * square * tuning.split_signal * partition.variance) - 1.0) / (2.0 * square)
-    for number, rate in enumerate(partition.rates, start=1):
+    for number, weight in enumerate(partition.weights, start=1):
         cells = expected.occupied[level]
         records = expected.records / cells
-        if records * rate <= tuning.split_z * math.sqrt(partition.variance):
+        if records * weight <= tuning.split_z * math.sqrt(partition.variance):
             continue
-        affordable = _halvings((free * number / len(partition.rates) - used) / cells)
+        affordable = _halvings((free * number / len(partition.weights) - used) / cells)
         most = tuning.zoom_levels if 1.0 / cells >= tuning.zoom_share else tuning.max_split_levels
         deepest = min(most, expected.geometry.depth - level, affordable)
         steps = min(deepest, _halvings(2.0 * records / least))

@@ -22,11 +22,13 @@ def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Me
     variances = {level: plan.noise_variance(level) for level in plan.budgets}
     deeper: LearnedPartition | Sketches | None = None
     if plan.has_partition:
+        level = plan.learned_level
+        passes = () if plan.learning is None else plan.learning.passes
         deeper = LearnedPartition(
-            level=plan.learned_level,
-            variance=variances[plan.learned_level],
+            level=level,
+            variance=variances[level],
             nbytes=plan.partition_nbytes,
-            rates=KNOWN if plan.learning is None else tuple(float(own.rate) for own in plan.learning.passes),
+            weights=tuple(float(own.rate * own.budget / plan.budgets[level]) for own in passes) or KNOWN,
         )
     elif plan.sketched_levels:
         noise = {level: variances[level] for level in plan.sketched_levels}

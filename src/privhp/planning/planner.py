@@ -21,6 +21,7 @@ from privhp.planning.partition import MAX_LEAVES, Partition
 from privhp.planning.plan_sizes import PlanSizes
 from privhp.planning.shapes import Shape, Shapes
 from privhp.planning.streams import STREAMS, Geometry, expect
+from privhp.planning.tuning import LEARNING_SHARE
 
 LEAST_ERROR = 1e-30
 """Predicted errors below it are equal: of a stream that the leaves of a domain show exactly."""
@@ -73,7 +74,7 @@ class Planner:
         self._geometry = Geometry.of(domain)
         self._tuning = self._geometry.tuning
         self._epsilon, self._expected_records = epsilon, expected_records
-        self._float_epsilon, self._float_rates = float(epsilon), tuple(map(float, rates))
+        self._float_epsilon, self._weights = float(epsilon), tuple(float(LEARNING_SHARE * rate) for rate in rates)
         self._changes = [
             sensitivity(neighbours, level=level, rows=1, max_records_per_person=max_records_per_person)
             for level in (0, 1)  # the root, and other levels
@@ -102,8 +103,9 @@ class Planner:
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
         if shape.root is not None:
-            budget = budgets[shape.root] = amplified_budget(self._rates, budgets[shape.root], beside=self._beside)
-            passes = tuple(LearningPass(rate, budget) for rate in self._rates)
+            budget = amplified_budget(self._rates, budgets[shape.root], share=LEARNING_SHARE, beside=self._beside)
+            budgets[shape.root] = budget
+            passes = tuple(LearningPass(rate, LEARNING_SHARE * budget) for rate in self._rates)
             learning = Learning(nbytes=shape.nbytes, passes=passes) if passes else None
             return PlanSizes(budgets, max(shape.exact, default=0), learning=learning, partition=self._partition)
         if shape.sketched:
@@ -234,10 +236,10 @@ class Planner:
         }
         deeper: LearnedPartition | Sketches | None = None
         if shape.root is not None:
-            # The learning passes take about the sum of their rates of the budget.
-            variance = noise[shape.root] * (1.0 + sum(self._float_rates)) ** 2
-            rates = self._float_rates or KNOWN
-            deeper = LearnedPartition(level=shape.root, variance=variance, nbytes=shape.nbytes, rates=rates)
+            # The learning passes take about the sum of their weights of the budget.
+            variance = noise[shape.root] * (1.0 + sum(self._weights)) ** 2
+            weights = self._weights or KNOWN
+            deeper = LearnedPartition(level=shape.root, variance=variance, nbytes=shape.nbytes, weights=weights)
         elif shape.sketched:
             rows = tuning.sketch_rows
             variances = {level: noise[level] * rows**2 for level in shape.sketched}

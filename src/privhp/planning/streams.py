@@ -41,21 +41,23 @@ class Geometry(NamedTuple):
     Args:
         diameters: Diameter of a cell at each level.
         is_line: Whether its values are on a line.
+        is_table: Whether it has several columns.
         is_tree: Whether its values are codes or addresses with prefixes: they have one axis, which is no line.
     """
 
     diameters: tuple[float, ...]
     is_line: bool
+    is_table: bool = False
     is_tree: bool = False
 
     @classmethod
     def of(cls, domain: Domain) -> "Geometry":
         """The geometry of a domain."""
-        values = domain.columns[0].domain if len(domain.columns) == 1 else domain
+        values, is_table = domain.columns[0].domain if len(domain.columns) == 1 else domain, len(domain.columns) > 1
         is_line = values.is_line or (values.nullable and values.inner.is_line)
         axes = values.inner.axis_cells(np.zeros(1, dtype=np.uint64), level=0)
         diameters = tuple(domain.diameter(level) for level in range(domain.depth + 1))
-        return cls(diameters, is_line, is_tree=len(axes) == 1 and not is_line)
+        return cls(diameters, is_line, is_table=is_table, is_tree=len(axes) == 1 and not is_line)
 
     @property
     def depth(self) -> int:
@@ -65,7 +67,7 @@ class Geometry(NamedTuple):
     @property
     def tuning(self) -> Tuning:
         """Tuning constants for this geometry."""
-        return choose_tuning(self.diameters, is_line=self.is_line, is_tree=self.is_tree)
+        return choose_tuning(self.diameters, is_line=self.is_line, is_table=self.is_table, is_tree=self.is_tree)
 
     def edge(self, level: int) -> float:
         """Length of the tree's edges between a level and its parent level: half the difference of the diameters."""
