@@ -133,6 +133,8 @@ class Shapes:
         """Root levels of a partition in a memory: on a line the deepest one whose cells hold enough records."""
         tuning, depth = self._tuning, self._geometry.depth
         limit = min(tuning.root_limit(self._epsilon, self._expected_records), depth)
+        if not self._geometry.is_line and depth <= resolved_level(self._epsilon, self._expected_records):
+            limit = depth  # all values are above the noise
         if self._geometry.is_line and complete_nbytes(limit) * tuning.leaves_per_deepest_root <= nbytes:
             return [limit]
         levels = [
