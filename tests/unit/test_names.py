@@ -12,7 +12,7 @@ import pytest
 import privhp as hp
 from privhp import Domain, DomainError
 
-FIT: dict[str, Any] = {"epsilon": 5, "expected_records": 1000}
+FIT: dict[str, Any] = {"epsilon": 20, "expected_records": 1000}
 TRIPS = pd.DataFrame({"fare": np.linspace(0, 10, 1000), "lon": np.linspace(-9, 2, 1000), "lat": 50.0, "2": 1.0})
 
 
