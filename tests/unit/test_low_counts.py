@@ -15,7 +15,7 @@ from privhp import LowCountError, PlanError, PrivhpWarning, RecordsError
 from privhp.answers.generator import FULL_SHARE, NOT_COUNTED, Reading
 from privhp.answers.high_counts import describe_high_count
 from privhp.answers.low_counts import describe_low_count
-from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
+from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, usual_level
 from privhp.release import Release
 from privhp.reporting.sections import warnings_section
 
@@ -130,7 +130,7 @@ def test_the_split_of_null_tells_no_values_apart() -> None:
     plain = hp.Plan.auto(hp.Table(numbers), epsilon=1, expected_records=10_000)
     nullable = hp.Table({name: hp.Nullable(domain) for name, domain in numbers.items()})
     plan = hp.Plan.auto(nullable, epsilon=1, expected_records=10_000)
-    splits = nullable.splits_by_column(smooth_level(plan))
+    splits = nullable.splits_by_column(usual_level(plan))
     assert coarse_columns(plan) == [name for name in numbers if splits[name] - 1 <= FEW_SPLITS]
     assert len(coarse_columns(plan)) > len(coarse_columns(plain))
 

@@ -12,7 +12,7 @@ import privhp as hp
 from privhp import DomainError, QueryError
 from privhp.answers.generator import Reading
 from privhp.planning.plan_text import format_plan
-from privhp.planning.wide_tables import smooth_level, value_splits
+from privhp.planning.wide_tables import usual_level, value_splits
 from privhp.release import Release
 
 CODES = np.zeros(1, dtype=np.uint64)
@@ -92,7 +92,7 @@ def test_splits_of_nullable_columns_are_those_of_values() -> None:
     """The warning and the table of a plan count alike."""
     table = hp.Table({f"c{place}": hp.Nullable(hp.Interval(0, 100)) for place in range(6)})
     plan = hp.Plan.auto(table, epsilon=1, expected_records=10_000)
-    level = smooth_level(plan)
+    level = usual_level(plan)
     splits = value_splits(plan, level)
     assert splits == {name: max(own - 1, 0) for name, own in table.splits_by_column(level).items()}
     for name, own in splits.items():

@@ -11,7 +11,7 @@ from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import describe_memory, typical_error
 from privhp.planning.plan_warnings import describe_little_data
 from privhp.planning.prediction_table import prediction_table
-from privhp.planning.wide_tables import describe_coarse_columns, smooth_level, value_splits
+from privhp.planning.wide_tables import describe_coarse_columns, usual_level, value_splits
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -187,13 +187,13 @@ def _paper_bound(plan: "Plan") -> float:
 
 
 def _columns(plan: "Plan") -> list[str]:
-    """Resolution of the columns of a table for a smooth stream, and a warning for columns that are hardly split."""
+    """Resolution of the columns of a table where most records are, and a warning for columns that are hardly split."""
     if not plan.domain.columns or not plan.expected_records:
         return []
-    level = smooth_level(plan)
+    level = usual_level(plan)
     splits = value_splits(plan, level)
     sizes = plan.domain.format_resolutions(level)
     rows = [(f"{'':12}{name}", str(splits[name]), sizes[name]) for name in splits]
-    lines = ["", f"columns     in cells of level {level}, the leaves if the records are spread evenly"]
+    lines = ["", f"columns     in cells of level {level}, the leaves if the records are uneven at all scales"]
     lines += _align((f"{'':12}column", "splits", "cell size"), rows)
     return lines + _warning(describe_coarse_columns(plan))

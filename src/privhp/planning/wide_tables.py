@@ -15,9 +15,9 @@ FEW_SPLITS = 2
 _MOST_NAMES = 12
 
 
-def smooth_level(plan: "Plan") -> int:
-    """Level of the leaves of a smooth stream."""
-    return leaf_level(plan_measurements(plan), "smooth")
+def usual_level(plan: "Plan") -> int:
+    """Level of the leaves that hold the records if they are uneven at all scales, as most are."""
+    return leaf_level(plan_measurements(plan), "uneven")
 
 
 def value_splits(plan: "Plan", level: int) -> dict[str, int]:
@@ -30,10 +30,10 @@ def value_splits(plan: "Plan", level: int) -> dict[str, int]:
 
 
 def coarse_columns(plan: "Plan") -> list[str]:
-    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction."""
+    """Columns of a table that have few splits where most records are and could have more; none without a prediction."""
     if not plan.domain.columns or not plan.expected_records:
         return []
-    splits, most = value_splits(plan, smooth_level(plan)), value_splits(plan, plan.domain.depth)
+    splits, most = value_splits(plan, usual_level(plan)), value_splits(plan, plan.domain.depth)
     return [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
 
 
