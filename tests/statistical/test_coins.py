@@ -56,7 +56,9 @@ def independence(first: NDArray[np.bool_], second: NDArray[np.bool_], rate: Frac
     return float(stats.binomtest(int((first & second).sum()), first.size, float(rate**2)).pvalue)
 
 
-@pytest.mark.parametrize("rate", [Fraction(1, 256), Fraction(1, 64), Fraction(1, 16), Fraction(7, 64), Fraction(1, 2)])
+@pytest.mark.parametrize(
+    "rate", [Fraction(1, 256), Fraction(1, 16), Fraction(7, 64), Fraction(1, 4), Fraction(1, 2)], ids=str
+)
 def test_coins_are_independent_with_their_rate(rate: Fraction) -> None:
     assert least_p_value(poisson_sample, rate) > ALPHA
 
