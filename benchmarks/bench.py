@@ -151,8 +151,8 @@ class Bench:
         assert not plan.memory or generator.plan.nbytes <= plan.memory
         line: Line = {"w1": self.distance(generator, self.in_order)}
         if "resolution" in extras:
-            leaves = generator.leaves()
-            line["resolution"] = self.resolution(leaves.codes, leaves.levels)
+            cells = generator.partition
+            line["resolution"] = self.resolution(cells.codes(), cells.levels.astype(np.int64))
         return line | self.other_errors(generator, extras)
 
     def known_partition(self, plan: hp.Plan) -> hp.Plan:

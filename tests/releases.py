@@ -46,7 +46,8 @@ def nodes_of(generator: Generator) -> list[tuple[int, int]]:
 
 def leaf_indices(generator: Generator, records: Any) -> NDArray[np.int64]:
     """Index of the leaf of each record."""
-    plan, leaves = generator.plan, generator.leaves()
-    codes = plan.domain.encode(records, level=plan.depth)
-    starts = leaves.codes << (plan.depth - leaves.levels).astype(np.uint64)
+    leaves = generator.leaves()
+    depth = int(leaves.levels.max())
+    codes = generator.domain.encode(records, level=depth)
+    starts = leaves.codes << (depth - leaves.levels).astype(np.uint64)
     return np.searchsorted(starts, codes, side="right") - 1

@@ -49,8 +49,9 @@ def test_groups_are_those_of_the_column_that_decides() -> None:
 def test_independent_columns_have_no_groups() -> None:
     rng = np.random.default_rng(1)
     shuffled = {name: rng.permutation(own) for name, own in records(1).items()}
-    generator = hp.fit(shuffled, TABLE, epsilon=3, expected_records=40_000)
-    assert not any(own.groups.cuts for own in divisions(generator).values())
+    generators = [hp.fit(shuffled, TABLE, epsilon=3, expected_records=40_000) for _ in range(8)]
+    found = [any(own.groups.cuts for own in divisions(generator).values()) for generator in generators]
+    assert sum(found) < 3  # noise shows groups in 5 of 150 fits
 
 
 def errors_of_groups(generator: hp.Generator, data: dict[str, NDArray[Any]]) -> float:

@@ -135,9 +135,9 @@ def test_interval_holds_records_anywhere_in_the_leaves() -> None:
 
 def test_times() -> None:
     counts = np.zeros(1024, dtype=np.int64)
-    counts[[0, 512]] = FULL
+    counts[[1, 513]] = FULL
     times = generator_of(Time("2024-01-01", "2024-01-01T23:59:59"), counts)
-    assert times.mean().value == np.datetime64("2024-01-01T06:00:42")  # cells of 84 or 85 seconds, at 0:00 and 12:00
+    assert times.mean().value == np.datetime64("2024-01-01T06:02:06")  # cells of 84 or 85 seconds, after 0:01 and 12:01
     assert times.std().value == np.timedelta64(6, "h")
     assert repr(times.std()).startswith("6 hours +- ")
     assert isinstance(times.mean().stderr, np.timedelta64)

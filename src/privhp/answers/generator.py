@@ -11,6 +11,7 @@ from privhp.answers.division import Division
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
+from privhp.answers.leaf_slopes import divide_along_slopes
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.answers.projected_leaves import ProjectedLeaves
 from privhp.answers.standard_errors import UnavailableErrors
@@ -88,7 +89,7 @@ class Generator(Distribution):
             leaves = build_leaves(hierarchy)
             columns = {label: Generator(own) for label, own in release.columns.items()}
             division = Division(hierarchy, leaves, domain, {label: own._hierarchy for label, own in columns.items()})
-            divided = division.divide()
+            divided = divide_along_slopes(division.divide(), domain)
             measured = {label: own._errors for label, own in columns.items()}
             projected = ProjectedLeaves.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
             super().__init__(domain, divided, LeafErrors(projected, measured), leaves, columns)

@@ -9,7 +9,8 @@ at most 22, which is 64 MiB.
 import math
 from fractions import Fraction
 
-from privhp.answers.generator import Generator
+from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.baselines.cell_counts import CellCounts
 from privhp.baselines.mechanism import Mechanism
 from privhp.baselines.signed_histogram import SignedHistogram
@@ -35,5 +36,6 @@ def plan_tree(domain: Domain, *, epsilon: Fraction, expected_records: int, most:
 def measure_plan(plan: Plan, counts: CellCounts, mechanism: Mechanism) -> SignedHistogram:
     """Leaves of a plan without sketches, by the inference of the plan."""
     noisy = {level: mechanism.measure(counts.of_level(level), epsilon=budget) for level, budget in plan.budgets.items()}
-    leaves = Generator(Release(plan, noisy)).leaves()
+    release = Release(plan, noisy)
+    leaves = build_leaves_top_down(release) if plan.inference == "top-down" else build_leaves(Hierarchy(release))
     return SignedHistogram(plan.domain, leaves.codes, leaves.levels, leaves.counts)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.constrained_inference import project_to_simplex, spike_and_slab_posterior
 from privhp.answers.distribution import Distribution
+from privhp.answers.leaf_slopes import divide_along_slopes
 from privhp.answers.leaves import Leaves
 from privhp.answers.standard_errors import UnavailableErrors
 from privhp.core.cells import Codes, Floats
@@ -69,26 +70,33 @@ class SignedHistogram:
     @property
     def rules(self) -> tuple[str, ...]:
         """Names of the post-processing that applies."""
-        if self.variances is None:
-            return ("projection",)
-        return tuple(POST_PROCESSING) if self.domain.ordered else ("projection", "shrinkage")
+        noisy = self.variances is not None
+        applies = {"shrinkage": noisy, "monotone cdf": noisy and self.domain.ordered, "slopes": self.domain.is_line}
+        return tuple(rule for rule in POST_PROCESSING if applies.get(rule, True))
 
     def distribution(self, rule: str = "projection") -> Distribution:
         """A distribution that samples and answers, by one of `rules`."""
         if rule not in self.rules:
             raise QueryError(f"expected one of {', '.join(self.rules)}, got {rule!r}")
-        counts = POST_PROCESSING[rule](self)
-        return Distribution(
-            self.domain, Leaves(self.codes, self.levels, counts), UnavailableErrors("a baseline has no standard errors")
-        )
+        leaves = POST_PROCESSING[rule](self)
+        return Distribution(self.domain, leaves, UnavailableErrors("a baseline has no standard errors"))
+
+    def leaves(self, counts: Floats) -> Leaves:
+        """The partition with other counts."""
+        return Leaves(self.codes, self.levels, counts)
 
 
-def project(histogram: SignedHistogram) -> Floats:
+def project(histogram: SignedHistogram) -> Leaves:
     """Nearest non-negative counts with the same total, or with total 0 if it is negative."""
     return _with_total(histogram, histogram.counts, np.ones(histogram.counts.shape))
 
 
-def shrink(histogram: SignedHistogram) -> Floats:
+def add_slopes(histogram: SignedHistogram) -> Leaves:
+    """The projection, divided along the slopes that neighbours show inside each leaf."""
+    return divide_along_slopes(project(histogram), histogram.domain)
+
+
+def shrink(histogram: SignedHistogram) -> Leaves:
     """Posterior means of the counts under a prior with many empty leaves, then the nearest non-negative counts."""
     assert histogram.variances is not None
     return _with_total(
@@ -96,13 +104,13 @@ def shrink(histogram: SignedHistogram) -> Floats:
     )
 
 
-def _with_total(histogram: SignedHistogram, counts: Floats, variances: Floats) -> Floats:
+def _with_total(histogram: SignedHistogram, counts: Floats, variances: Floats) -> Leaves:
     total = np.maximum(histogram.counts.sum(keepdims=True), 0.0)
     (projected,) = project_to_simplex(total, counts[None], variances[None], histogram.measures[None] > 0)
-    return np.asarray(projected)
+    return histogram.leaves(projected)
 
 
-def make_cdf_monotone(histogram: SignedHistogram) -> Floats:
+def make_cdf_monotone(histogram: SignedHistogram) -> Leaves:
     """Counts of the nearest monotone cumulative counts: least squares, weighted by the measure of the leaves."""
     possible = histogram.measures > 0
     sums = np.cumsum(histogram.counts[possible])
@@ -111,7 +119,7 @@ def make_cdf_monotone(histogram: SignedHistogram) -> Floats:
     monotone[-1] = total
     counts = np.zeros(histogram.counts.shape)
     counts[possible] = np.diff(monotone, prepend=0.0)
-    return counts
+    return histogram.leaves(counts)
 
 
 def isotonic_regression(values: Floats, weights: Floats) -> Floats:
@@ -131,9 +139,10 @@ def isotonic_regression(values: Floats, weights: Floats) -> Floats:
     return np.repeat(means, sizes)
 
 
-POST_PROCESSING: dict[str, Callable[[SignedHistogram], Floats]] = {
+POST_PROCESSING: dict[str, Callable[[SignedHistogram], Leaves]] = {
     "projection": project,
     "shrinkage": shrink,
     "monotone cdf": make_cdf_monotone,
+    "slopes": add_slopes,
 }
 """Rules that turn signed estimates into non-negative counts. They see no records."""
