@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import DomainError, Plan, PrivhpWarning, RecordsError, Summary, Table, Time, check_domain, fit
+from privhp import Domain, DomainError, Plan, PrivhpWarning, RecordsError, Summary, Table, Time, check_domain, fit
 from privhp.core.cells import OUTSIDE
 from silent import assert_silent
 
@@ -353,3 +353,14 @@ def test_forms_of_records() -> None:
     generator = summary.release()
     assert generator.mass(("2020-02-01", "2020-03-31")).value > 0.95
     assert generator.sample(10).dtype == np.dtype("M8[s]")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "zone"), [("0001-01-01", "2000-01-01", "Europe/Berlin"), ("2000-01-01", "9999-12-31", "-05:00")]
+)
+def test_bounds_that_a_file_could_not_hold_are_refused(low: str, high: str, zone: str) -> None:
+    """In UTC they are in the years 0 and 10,000, which no text of a plan can write: the release would be lost."""
+    with pytest.raises(DomainError, match="years 1 to 9999 of UTC"):
+        Time(low, high, zone=zone)
+    domain = Time("0001-01-02", "9999-12-30", zone=zone)
+    assert Domain.from_spec(domain.spec()) == domain

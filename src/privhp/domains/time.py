@@ -36,6 +36,8 @@ Unit = Literal["D", "s", "ms", "us", "ns"]
 _WHAT = 'times, or numbers in a declared format such as "epoch"'
 _EXAMPLE = '"2020-02-29" or "2020-02-29T19:30"'
 
+YEAR_1, YEAR_10000 = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND
+"""Nanoseconds from 1970 to the first time that ISO 8601 text of four-digit years can write, and to the first after."""
 
 WEEKENDS = 0.1
 """Mean squared imbalance of spans of two and of four days by weekends: half as much as if these had no records."""
@@ -105,6 +107,11 @@ class Time(IntegerRangeDomain):
         (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
+        if first * TICKS[unit] < YEAR_1 or last * TICKS[unit] >= YEAR_10000:
+            raise DomainError(
+                f"expected bounds in the years 1 to 9999 of UTC, got {quote(low)} and {quote(high)} with "
+                f"zone={quote(zone)}; declare them a day nearer"
+            )
         if max(-first, last) > Ticks.LIMIT - 1 or last - first >= 2**62:
             raise DomainError(
                 f'the bounds {quote(low)} and {quote(high)} exceed the range of unit="{unit}"; choose a coarser unit'
