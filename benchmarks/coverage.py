@@ -82,9 +82,9 @@ def _group(lines: Iterable[Line], key_of: Callable[[Line], str]) -> dict[tuple[s
     return answers
 
 
-def _coverage(answers: list[Answer]) -> float:
-    """Share of the intervals that hold the true answer."""
-    return float(np.mean([error <= 1.0 + ROUNDING for error, _ in answers]))
+def _coverage(answers: list[Answer], width: float = 1.0) -> float:
+    """Share of the intervals that hold the true answer, or would with another width; bounds keep theirs."""
+    return float(np.mean([error <= (width if resolved else 1.0) + ROUNDING for error, resolved in answers]))
 
 
 def _width(answers: list[Answer]) -> float:
@@ -116,6 +116,16 @@ def _bounds_table(lines: Iterable[Line]) -> list[str]:
             rows.append(
                 f"| {family} | {len(bounds) / len(answers):.0%} | {_coverage(bounds):.0%} | {_coverage(others):.0%} |"
             )
+    return rows
+
+
+def _widths_table(answers: Iterable[list[Answer]]) -> list[str]:
+    """Mean coverage of the entries, and how many are below, between and above the limits, with shorter intervals."""
+    rows = ["| width | mean | below | between | above |", "|---:|---:|---:|---:|---:|"]
+    for width in (1.0, 0.95, 0.9, 0.8):
+        shares = np.array([_coverage(own, width) for own in answers])
+        below, above = int((shares < LEAST).sum()), int((shares > MOST).sum())
+        rows.append(f"| {width:g} | {shares.mean():.1%} | {below} | {shares.size - below - above} | {above} |")
     return rows
 
 
@@ -181,6 +191,10 @@ def report(lines: list[Line]) -> str:
             f"Above, and no wider: {listed(lambda share, width: share > MOST and width <= WIDE)}.",
             "",
             CAUSES,
+            f"With intervals of another width, entries below {LEAST:.0%}, between, and above {MOST:.0%}:",
+            "",
+            *_widths_table(list(answers.values())),
+            "",
         ]
     )
 

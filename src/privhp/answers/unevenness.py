@@ -168,9 +168,11 @@ def _measure(found: SideSplits | None, total: float) -> _Measured:
     """What the cells of one level show of the axis that they are cut along."""
     if found is None:
         return _Measured()
-    excess = found.imbalances**2 - found.variances
-    slopes = np.sqrt(np.clip(excess, 0.0, ALMOST_ONE))
-    slopes = np.where(found.imbalances**2 > SIGNIFICANT_SLOPE**2 * found.variances, slopes, 0.0)
+    variances = (
+        found.variances + found.own * found.concentrations
+    )  # of noise, sampling and what cells have of their own
+    slopes = np.sqrt(np.clip(found.imbalances**2 - variances, 0.0, ALMOST_ONE))
+    slopes = np.where(found.imbalances**2 > SIGNIFICANT_SLOPE**2 * variances, slopes, 0.0)
     records = float(found.counts.sum())
     noise = math.sqrt(2.0 * ((found.counts * found.variances) ** 2).sum()) / records
     share = min(records / total, 1.0)
