@@ -168,8 +168,8 @@ class TablePlanner:
 
         @cache  # columns of equal domains have equal sizes
         def sizes_of(domain: Domain, partition: Partition | None) -> PlanSizes:
-            make = self._of_column
-            return make(domain, epsilon=share.budget, memory=share.nbytes, rates=rates, partition=partition).sizes()
+            limits = {"epsilon": share.budget, "memory": share.nbytes, "rates": rates, "partition": partition}
+            return self._of_column(domain, **limits, is_column=True).sizes()
 
         fitting = {label: own for label, own in self._known.items() if own.nbytes <= share.nbytes * PARTITION_SHARE}
         sizes = {column.label: sizes_of(column.domain, fitting.get(column.label)) for column in share.columns}

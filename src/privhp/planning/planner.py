@@ -55,6 +55,7 @@ class Planner:
         beside: Budgets with which the columns of a table are learned on the samples of these passes.
         partition: A partition that is known before.
         pan_private: Whether every counter of a release has two noise draws.
+        is_column: Whether the domain is a column of a table that is measured by itself.
     """
 
     def __init__(
@@ -70,9 +71,12 @@ class Planner:
         beside: tuple[Fraction, ...] | None = None,
         partition: Partition | None,
         pan_private: bool,
+        is_column: bool = False,
     ) -> None:
         self._geometry = Geometry.of(domain)
         self._tuning = self._geometry.tuning
+        if is_column:  # single values and ranges count, for which fine cells are better than few
+            self._tuning = self._tuning._replace(roughness_exponent=0.0)
         self._epsilon, self._expected_records = epsilon, expected_records
         self._float_epsilon, self._weights = float(epsilon), tuple(float(LEARNING_SHARE * rate) for rate in rates)
         self._changes = [
@@ -90,6 +94,7 @@ class Planner:
             self._check_fit(partition, memory)
         self._shapes = Shapes(
             self._geometry,
+            self._tuning,
             epsilon=epsilon,
             expected_records=expected_records,
             counters=self._counters,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_WIDTH
 from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.streams import Geometry
-from privhp.planning.tuning import resolved_level
+from privhp.planning.tuning import Tuning, resolved_level
 
 
 class Shape(NamedTuple):
@@ -45,6 +45,7 @@ class Shapes:
 
     Args:
         geometry: Geometry of the domain.
+        tuning: Constants for it.
         epsilon: Total privacy budget.
         expected_records: Expected number of records.
         counters: Number of counters in the memory.
@@ -55,6 +56,7 @@ class Shapes:
     def __init__(
         self,
         geometry: Geometry,
+        tuning: Tuning,
         *,
         epsilon: Fraction,
         expected_records: int,
@@ -62,7 +64,7 @@ class Shapes:
         has_rates: bool,
         partition: Partition | None,
     ) -> None:
-        self._geometry, self._tuning = geometry, geometry.tuning
+        self._geometry, self._tuning = geometry, tuning
         self._epsilon, self._expected_records = epsilon, expected_records
         self._counters, self._has_rates, self._partition = counters, has_rates, partition
 

@@ -36,6 +36,10 @@ class Tuning(NamedTuple):
         root_levels_above_noise: Levels between the first level of a learned partition and the level with about
             epsilon x expected_records cells, at least. Off lines 4 instead of 0: errors of 20 planes and tables are
             0.93 to 1.02 in geometric mean, those of eight sets of codes and addresses 0.86 to 1.05.
+        roughness_exponent: Records that decide about the first level of a learned partition are counted in units of the
+            noise, times epsilon to this power: the smaller epsilon, the less finer cells find of the roughness that any
+            sample has. At epsilon = 0.1, with 2,000 to 1,000,000 records, the levels that 1 / 3 chooses instead of 0
+            have 0.80 to 0.95 of the error on 14 smooth lines in geometric mean, and 0.89 to 1.07 on 20 of the zoo.
         min_levels_above_learned: Levels between the last exact level and a learned partition, at least.
         max_levels_above_learned: Levels between them, at most.
         min_learned_share: Share of the budget for a learned partition, at least. Real streams are uneven
@@ -90,6 +94,7 @@ class Tuning(NamedTuple):
     min_learning_level: int = 12
     min_first_exact_level: int = 3
     root_levels_above_noise: int = 4
+    roughness_exponent: float = 0.0
     min_levels_above_learned: int = 1
     max_levels_above_learned: int = 3
     max_exact_levels_alone: int = 4
@@ -116,11 +121,15 @@ class Tuning(NamedTuple):
     pair_z: float | None = None
 
     def root_limit(self, epsilon: Fraction, expected_records: float) -> int:
-        """Deepest root level: its cells must hold records well above the noise."""
-        resolved = resolved_level(epsilon, expected_records)
+        """Deepest root level: its cells must hold records well above the noise.
+
+        Few cells need no exact level above them. Others do, or their noise adds up.
+        """
+        resolved = resolved_level(epsilon, expected_records * float(epsilon) ** self.roughness_exponent)
         most = resolved if self.max_root_level is None else self.max_root_level
         least = self.min_root_level + (resolved - self.min_root_level > EIGHT)
-        return min(most, max(resolved - self.root_levels_above_noise, least))
+        level = min(most, max(resolved - self.root_levels_above_noise, least))
+        return level if level >= self.min_first_exact_level + self.min_levels_above_learned else min(level, least)
 
 
 LEARNING_SHARE = Fraction(1, 4)
@@ -163,6 +172,7 @@ LINE = HALVING._replace(
     max_root_level=12,
     min_root_level=3,
     root_levels_above_noise=5,
+    roughness_exponent=1 / 3,
     trusts_sums=True,
     min_levels_above_learned=3,
     max_levels_above_learned=5,
