@@ -280,16 +280,16 @@ class ProjectedLeaves:
         return LeafShares(leaves, *(sum_by_index(shares.leaves, each, leaves.size) for each in shares[1:]))
 
     def is_unseen(self, region: Any) -> bool:
-        """Whether a region is a single value along an axis of which the release shows no sides that are as narrow.
+        """Whether a region is a single value along an axis of which the release shows no sides of single values.
 
-        Where every side holds several values, all may have the same number of heaps, and look even. Sides of two
-        values would have to be uneven in the same way, all of them.
+        Where every side holds several values, all may have the same number of heaps, and look even: those of two
+        values, where all records are even numbers.
         """
         return any(self._is_unseen_value(cut, axis) for cut in self._cuts(region) for axis in self._axes.cut_axes(cut))
 
     def _is_unseen_value(self, cut: AxisParts, axis: int) -> bool:
         own, shown = self.unevenness[axis], self.divisions[axis].deepest if axis in self.divisions else 0
-        if max(own.shown_cuts, shown) >= own.cuts - 1:
+        if max(own.shown_cuts, shown) >= own.cuts:
             return False
         shares, along = self._axes.shares(cut, axis), self._axes.along(axis).by_splits()
         return max(float(shares[here].max()) * 2.0 ** (own.cuts - cuts) for cuts, here in along) < SINGLE_VALUE
