@@ -66,7 +66,7 @@ def test_values_without_a_partition(value: Any) -> None:
 
 
 def test_leaves_of_any_release_are_a_partition() -> None:
-    """Also of a plan with sketches, whose leaves follow the hot cells."""
+    """Also of a plan with sketches, whose leaves follow the hot cells; leaves on a slope may have parts."""
     earlier = hp.Plan.auto(UNIT, **COMMON)
     assert earlier.sketched_levels
     summary = hp.Summary(earlier)
@@ -77,7 +77,6 @@ def test_leaves_of_any_release_are_a_partition() -> None:
     depth, cells, parts = generator.plan.domain.depth, plan.partition, generator.leaves()
     starts = cells.codes() << (depth - cells.levels.astype(np.int64)).astype(np.uint64)
     assert np.isin(starts, parts.codes << (depth - parts.levels).astype(np.uint64)).all()
-    assert cells.size < parts.codes.size  # leaves on a slope have parts
 
 
 @pytest.mark.parametrize("other", [hp.Interval(0, 2), hp.Integers(0, 1023), hp.Box([(0, 1)])], ids=repr)
