@@ -20,8 +20,9 @@ OWN = (ONE_PASS, PAPER)
 EXPLANATION = f"""\
 {len(zoo.SOURCES)} synthetic streams beside the shared data, in {ZOO_MEMORY}: three sizes, three epsilons. They are not
 held out: tempered splits (decision 16), the merging of empty leaves (decision 15), and samples, exact levels and first
-cells (decision 24) were compared with alternatives on some of them, the last three also on random streams. The target
-is that the default has at most {LIMIT} times the error of the best other plan of privhp, one pass or paper, and of the
+cells (decision 24) were compared with alternatives on some of them, the last three also on random streams, and slopes
+(decision 25) and first cells at a small epsilon (decision 16) on all lines, also on other smooth ones. The target is
+that the default has at most {LIMIT} times the error of the best other plan of privhp, one pass or paper, and of the
 best baseline. Lines have twenty fits of the default, planes and tables four. The best baseline is found by two
 fits on a line and by one elsewhere; then the best two are measured anew, by ten and two fits.
 """

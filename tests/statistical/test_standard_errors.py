@@ -121,6 +121,16 @@ def test_rare_values_are_in_their_intervals(unbiased: bool, monkeypatch: pytest.
     assert held >= 64 if unbiased else held <= 56  # of 80; found 78 and 36
 
 
+def test_rare_values_of_a_default_plan_are_in_their_intervals() -> None:
+    """Its cells hold several values, so these are answered by bounds."""
+    values, held = np.repeat([1, 2, 3, 4], [60_000, 30_000, 60, 40]), 0
+    for _ in range(40):
+        generator = fit(values, Integers(1, 50), epsilon=0.05, expected_records=values.size)
+        low, high = generator.masses([(3, 3), (4, 4)]).interval()
+        held += np.count_nonzero((low <= np.array([60, 40]) / values.size) & (np.array([60, 40]) / values.size <= high))
+    assert held >= 64  # of 80, as above
+
+
 @pytest.mark.filterwarnings("ignore::privhp.PrivhpWarning")
 @pytest.mark.parametrize("records", [0, 3, 200])
 def test_intervals_of_little_data(records: int) -> None:
@@ -375,7 +385,11 @@ def test_coverage_of_marginals_with_regions_that_cut_cells() -> None:
 
 
 def test_intervals_hold_heaps_just_below_a_limit() -> None:
-    """The density falls inside a leaf: all that the leaf holds beyond its smaller neighbour is below the limit."""
+    """The density falls inside a leaf: all that the leaf holds beyond its smaller neighbour is below the limit.
+
+    With 40,000 records the first cells are twice as wide, and 57% of the intervals hold: a known miss, in
+    docs/accuracy.md and decision 16.
+    """
     rng, held = np.random.default_rng(0), []
     weights = rng.gamma(2, 2, 60_000).clip(0, 39)
     below = rng.random(weights.size) < 0.05

@@ -53,7 +53,7 @@ class SyntheticRecords:
         return float(self._leaves.counts.sum())
 
     def leaves(self) -> Leaves:
-        """The partition: code, level and count of each leaf, in the order of the domain."""
+        """The partition: code, level and count of each leaf, or of its parts, in the order of the domain."""
         return self._leaves
 
     @cached_property
